@@ -61,7 +61,7 @@ Outcome compare_verb(const CompareOptions& options) {
     const ComparedRow* worst = largest_slow_down(comparison, /*crept_too=*/true);
     const bool repeats = worst != nullptr && !page.command.empty();
     put(options.json,
-        options.quiet ? urgent_text(comparison, before, after) + ending("", outcome)
+        options.quiet ? urgent_text(page) + ending("", outcome)
                       : text + ending(repeats ? repeat_command(page.command, worst->key) : "", outcome),
         to_json(comparison));
   }

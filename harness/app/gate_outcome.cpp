@@ -105,15 +105,15 @@ Outcome end_two_builds(const OutcomeOptions& options, const TwoBuilds& run) {
   const TwoBuildsOutcome end =
       judged(run, find_ledger(options.rules.baselines, run.suite), rules_of(options));
   const Comparison& comparison = end.findings.comparison;
-  std::string text = two_builds_text(run, end.findings);
-  if (!end.ledger.lines.empty()) text += fmt::format("{}\n", fmt::join(end.ledger.lines, "\n"));
+  PullRequest page = pull_request_of(run, end.findings);
+  std::string text = pull_request_text(page);
+  if (!end.ledger.empty()) text += fmt::format("{}\n", fmt::join(end.ledger, "\n"));
   put(options.json,
-      options.quiet ? urgent_text(run, end.findings) + ending("", end.outcome)
+      options.quiet ? urgent_text(page) + ending("", end.outcome)
                     : text + ending(next_command(run, comparison), end.outcome),
       to_json(comparison));
   if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
-  PullRequest page = pull_request_of(run, end.findings);
-  std::ranges::copy(end.ledger.lines, std::back_inserter(page.remarks));
+  std::ranges::copy(end.ledger, std::back_inserter(page.remarks));
   write_page(options.page, [&] { return pull_request_page(page); });
   write_outputs(options, std::move(page), head_results(run), end.outcome);
   return end.outcome;

@@ -4,8 +4,8 @@
 #include "app/options.hpp"
 #include "assay/compare.hpp"
 #include "assay/outcome.hpp"
-#include "bench/gate/gate_rules.hpp"
 #include "bench/gate/two_builds.hpp"
+#include "bench/ledger/stored_ledger.hpp"
 
 #include <filesystem>
 #include <functional>

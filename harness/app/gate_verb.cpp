@@ -63,11 +63,8 @@ std::string command_without_filter(GateOptions options) {
 }
 
 /// The rows that a reader has to act on, and the outcome.
-std::string short_text_of(const BaselineGate& gate) {
-  const std::string rows =
-      gate.compared ? urgent_text(gate.comparison, gate.baseline->recordings.back().results, gate.results)
-                    : faults_text(gate.results);
-  return rows + ending("", gate.outcome);
+std::string short_text_of(const BaselineGate& gate, const PullRequest& page) {
+  return (gate.compared ? urgent_text(page) : faults_text(gate.results)) + ending("", gate.outcome);
 }
 
 std::string text_of(const BaselineGate& gate) {
@@ -77,7 +74,7 @@ std::string text_of(const BaselineGate& gate) {
   if (gate.compared) {
     out += "\n" + comparison_text(gate.comparison, gate.baseline->recordings.back().results, results);
   }
-  if (!gate.ledger.lines.empty()) out += fmt::format("\n{}\n", fmt::join(gate.ledger.lines, "\n"));
+  if (!gate.ledger.empty()) out += fmt::format("\n{}\n", fmt::join(gate.ledger, "\n"));
   if (results.shard && !nothing_held) out += in_words(*results.shard) + "\n";
   for (const std::string& line : gate.remarks) out += line + "\n";
   return out + ending(gate.next.empty() ? next_of(gate.comparison, gate.suite) : gate.next, gate.outcome);
@@ -104,14 +101,14 @@ Outcome gate_verb(const GateOptions& options, const Registry& registry) {
   const Results& results = gate.results;
   const Report report = make_report(
       results, gate.baseline, gate.compared ? std::optional(gate.comparison) : std::nullopt, gate.outcome);
-  put(wanted.json, wanted.quiet ? short_text_of(gate) : text_of(gate), to_json(report));
+  PullRequest page = pull_request_of(
+      gate.comparison, gate.baseline ? gate.baseline->recordings.back().results : Results{}, results);
+  put(wanted.json, wanted.quiet ? short_text_of(gate, page) : text_of(gate), to_json(report));
   if (!wanted.output.empty()) write_file(wanted.output, to_json(results) + "\n");
   if (!options.reports.empty()) {
     fmt::print(stderr, "report: {}\n", write_report(report, options.reports).string());
   }
   write_page(wanted.page, [&] { return report_page(report); });
-  PullRequest page = pull_request_of(
-      gate.comparison, gate.baseline ? gate.baseline->recordings.back().results : Results{}, results);
   page.command = command_without_filter(options);
   write_outputs(wanted, std::move(page), results, gate.outcome);
   return gate.outcome;

@@ -1,7 +1,6 @@
 #include "app/terminal.hpp"
 
 #include "assay/outcome.hpp"
-#include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
 
 #include <unistd.h>

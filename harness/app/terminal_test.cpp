@@ -2,7 +2,7 @@
 
 #include "app/output.hpp"
 #include "assay/outcome.hpp"
-#include "bench/compare/row_text.hpp"
+#include "bench/compare/words.hpp"
 
 #include <gmock/gmock.h>
 

@@ -148,44 +148,31 @@ std::filesystem::path suite_of_repository(bool built) {
               "two, with --base and --head");
 }
 
-/// The suite, shard and durations of a gate, whatever its sides are.
-struct Selected {
-  Suite suite;
-  std::optional<Shard> shard;
-  Durations durations;
-};
-
-/// Refuses requests before anything is built or measured.
-Selected selected_by(const BuildsOptions& options, const Registry& registry) {
-  const OutcomeOptions& outcome = options.programs.outcome;
-  Selected out{.suite = {},
-               .shard = shard_of_this_process(options.shard),
-               .durations = durations_in(options.shard.durations)};
+/// The request of a gate without its sides. Refuses it before anything is built or measured.
+BuildsGateRequest request_of(const BuildsOptions& options, const Registry& registry) {
+  const ProgramsOptions& programs = options.programs;
+  const OutcomeOptions& outcome = programs.outcome;
+  BuildsGateRequest out{.threads = options.threads,
+                        .shard = shard_of_this_process(options.shard),
+                        .durations = durations_in(options.shard.durations),
+                        .identical_too = options.identical_too,
+                        .time_limit = programs.time_limit,
+                        .rules = rules_of(outcome)};
   if (outcome.record_step)
     require_whole(out.shard, "--record-step", "record the step in a job without shards");
   out.suite = load_suite(outcome.suite, registry);
-  static_cast<void>(Filter(options.programs.filter, registry));
+  static_cast<void>(Filter(programs.filter, registry));
   return out;
 }
 
 /// `command` repeats it, but for the filter.
-TwoBuilds gate_sides(const BuildsOptions& options, const Selected& selected, Bundle sides,
+TwoBuilds gate_sides(const BuildsOptions& options, BuildsGateRequest request, Bundle sides,
                      std::string command, const Registry& registry, const Hooks& hooks) {
-  const ProgramsOptions& programs = options.programs;
-  const OutcomeOptions& outcome = programs.outcome;
-  TwoBuilds run = new_run(programs, std::move(command), SequentialPolicy{}.margin);
-  return gate_of_builds({.base = std::move(sides.base),
-                         .head = std::move(sides.head),
-                         .suite = selected.suite,
-                         .suites_around = suites_beside(outcome.suite, selected.suite, registry),
-                         .threads = options.threads,
-                         .shard = selected.shard,
-                         .durations = selected.durations,
-                         .identical_too = options.identical_too,
-                         .time_limit = programs.time_limit,
-                         .rules = rules_of(outcome),
-                         .run = std::move(run)},
-                        registry, hooks);
+  request.base = std::move(sides.base);
+  request.head = std::move(sides.head);
+  request.suites_around = suites_beside(options.programs.outcome.suite, request.suite, registry);
+  request.run = new_run(options.programs, std::move(command), SequentialPolicy{}.margin);
+  return gate_of_builds(std::move(request), registry, hooks);
 }
 
 TwoBuilds gate_benchmarks(const ProgramsOptions& options, const Hooks& hooks) {
@@ -206,22 +193,22 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   require_sides(options);
   std::filesystem::path& suite = options.programs.outcome.suite;
   if (suite.empty()) suite = suite_of_repository(has_revision(programs));
-  const auto gate = [&](const Selected& selected, Bundle sides, const Registry& registry,
+  const auto gate = [&](const BuildsGateRequest& request, Bundle sides, const Registry& registry,
                         const Hooks& hooks) {
     std::string command = command_without_filter(options, sides);
-    return gate_sides(options, selected, std::move(sides), std::move(command), registry, hooks);
+    return gate_sides(options, request, std::move(sides), std::move(command), registry, hooks);
   };
   if (builds_plugin(programs)) {
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
       Bundle sides = sides_of(options, hooks);
       const Registry registry = registry_with(sides.head.links.front());
-      return gate(selected_by(options, registry), std::move(sides), registry, hooks);
+      return gate(request_of(options, registry), std::move(sides), registry, hooks);
     });
   }
   return with_operations_of(programs.head, linked, [&](const Registry& registry) {
-    const Selected selected = selected_by(options, registry);
+    const BuildsGateRequest request = request_of(options, registry);
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
-      return gate(selected, sides_of(options, hooks), registry, hooks);
+      return gate(request, sides_of(options, hooks), registry, hooks);
     });
   });
 }
@@ -236,9 +223,9 @@ Outcome bundle_verb(const BundleOptions& given, const Registry& linked) {
   programs.base = sides.base.name;
   programs.head = sides.head.name;
   return with_operations_of(sides.head.links.front().string(), linked, [&](const Registry& registry) {
-    const Selected selected = selected_by(options.builds, registry);
+    const BuildsGateRequest request = request_of(options.builds, registry);
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
-      return gate_sides(options.builds, selected, std::move(sides), command_of("gate", repeated), registry,
+      return gate_sides(options.builds, request, std::move(sides), command_of("gate", repeated), registry,
                         hooks);
     });
   });

@@ -25,7 +25,7 @@ void shorten_times(Results& results) {
   }
 }
 
-/// A file in the wrong place would be compared with the wrong thing.
+/// A baseline in the wrong place would be compared with another suite or machine.
 void require_place(const JsonField& field, std::string_view what, const std::string& is,
                    const std::string& expected) {
   if (is == expected) return;
@@ -66,14 +66,18 @@ std::string to_json(const Baseline& baseline) {
   return json_text(to_value(shorter));
 }
 
-void save_baseline(const std::filesystem::path& file, const Baseline& baseline) {
+void write_into_baselines(const std::filesystem::path& file, const std::string& json) {
   std::error_code failure;
   std::filesystem::create_directories(file.parent_path(), failure);
   if (failure) {
     throw Error(file.parent_path().string(), fmt::format("cannot make this folder: {}", failure.message()),
                 "check its permissions, or name another folder with --baselines");
   }
-  write_file(file, to_json(baseline) + "\n");
+  write_file(file, json + "\n");
+}
+
+void save_baseline(const std::filesystem::path& file, const Baseline& baseline) {
+  write_into_baselines(file, to_json(baseline));
 }
 
 std::optional<Baseline> load_baseline(const std::filesystem::path& file) {

@@ -1,4 +1,4 @@
-// Gives a verdict per row of two sets of results: who is compared with whom, and beside which witnesses.
+// Judges each row of two sets of results: which trials are compared, and beside which witnesses.
 #include "assay/compare.hpp"
 #include "bench/compare/judge.hpp"
 #include "bench/compare/launches.hpp"
@@ -19,20 +19,12 @@
 namespace assay {
 namespace {
 
-using Trials = std::map<std::string, const TrialResult*>;
-
 /// Naive variants that must have moved together before they speak for the machine as a whole.
 constexpr std::size_t fewest_for_machine = 3;
 
 bool is_naive(const TrialResult& trial) { return trial.variant == "naive"; }
 
-Trials by_key(const Results& results) {
-  Trials out;
-  for (const TrialResult& trial : results.trials) out[trial.key] = &trial;
-  return out;
-}
-
-/// The rows that speak for others. A naive variant is judged beside the other variants of its case.
+/// The witnesses of all rows. A naive variant is judged beside the other variants of its case.
 /// Results of foreign programs have no naive variants at all; there all other rows speak for the machine, if
 /// they are enough.
 class AllWitnesses {
@@ -75,8 +67,8 @@ std::size_t launches_in(const Logs& logs) {
   return static_cast<std::size_t>(std::ranges::count_if(logs, [](double x) { return !std::isnan(x); }));
 }
 
-/// How differently other work used the machine, where that is by more than a quarter of it; before, it was
-/// as busy as in any of the recordings.
+/// Says how much more or less other work used the machine than in all recordings, if the difference is above
+/// a quarter of the machine.
 std::string change_of_weather(const std::vector<const Results*>& recordings, const Weather& now) {
   constexpr double much = 0.25;
   double low = 1, high = 0;
@@ -99,7 +91,7 @@ bool lives_in_memory(const TrialResult& trial, const Results& results) {
   return level != nullptr && level->level == "memory";
 }
 
-/// How far apart kernels may have drifted between the sides. `weather` is its change.
+/// How far kernels may have drifted apart between the sides. `weather`: see change_of_weather().
 Drift drift_of(const TrialResult& trial, const Results& current, std::size_t recordings,
                const std::string& weather) {
   if (!weather.empty()) return {farthest_drift, weather};
@@ -182,7 +174,7 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
   }
 }
 
-/// The verdict on a row that cannot be judged by its times; nothing when it can.
+/// Why a row cannot be judged by its times; nothing when it can.
 std::optional<Finding> without_times(const TrialResult& now, const TrialResult* then, bool has_samples) {
   if (auto finding = found_alone(now)) return finding;
   if (then == nullptr && !has_samples) {
@@ -214,13 +206,13 @@ std::string why_gone(const TrialResult& trial, const Results& current) {
 
 /// Compares the figures of trials with the same workload, on whatever machines. Those of a file that was
 /// written before there were any are compared with nothing.
-void compare_figures(Comparison& out, const Trials& before, const Trials& after) {
-  for (ComparedRow& verdict : out.rows) {
-    const auto then = before.find(verdict.key), now = after.find(verdict.key);
+void compare_figures(Comparison& out, const TrialsByKey& before, const TrialsByKey& after) {
+  for (ComparedRow& row : out.rows) {
+    const auto then = before.find(row.key), now = after.find(row.key);
     if (then == before.end() || now == after.end()) continue;
     const TrialResult &was = *then->second, &is = *now->second;
     if (was.workload != is.workload || !was.agreement.agrees || !is.agreement.agrees) continue;
-    verdict.figures = changes_of(was.agreement.figures, is.agreement.figures);
+    row.figures = changes_of(was.agreement.figures, is.agreement.figures);
   }
 }
 
@@ -236,10 +228,10 @@ Comparison compare_sides(const Results& current, const Results& newest,
   if (!current.mixed_machines.empty()) out.differences.push_back("machines after: " + current.mixed_machines);
   const Results* const now[] = {&current};
   const Side before = side_of(recordings, current), after = side_of(now, current);
-  const Trials earlier = by_key(newest), present = by_key(current);
+  const TrialsByKey earlier = by_key(newest.trials), present = by_key(current.trials);
 
   std::vector<const TrialResult*> judged;
-  std::map<std::string, ComparedRow> verdicts;
+  std::map<std::string, ComparedRow> rows;
   for (const TrialResult& trial : current.trials) {
     const auto then = earlier.find(trial.key);
     if (trial.failed && then != earlier.end() && is_measured(*then->second)) {
@@ -251,15 +243,15 @@ Comparison compare_sides(const Results& current, const Results& newest,
       finding = {Standing::not_comparable, "the machines or builds differ: see the list of differences"};
     }
     if (finding) {
-      verdicts[trial.key] = {.key = trial.key, .standing = finding->standing, .why = finding->why};
+      rows[trial.key] = {.key = trial.key, .standing = finding->standing, .why = finding->why};
     } else {
       judged.push_back(&trial);
     }
   }
   if (!judged.empty()) judge_rows(out, judged, before, after, policy, current, recordings);
-  for (ComparedRow& verdict : out.rows) verdicts[verdict.key] = std::move(verdict);
+  for (ComparedRow& row : out.rows) rows[row.key] = std::move(row);
   out.rows.clear();
-  for (const TrialResult& trial : current.trials) out.rows.push_back(std::move(verdicts.at(trial.key)));
+  for (const TrialResult& trial : current.trials) out.rows.push_back(std::move(rows.at(trial.key)));
   for (const TrialResult& trial : newest.trials) {
     if (present.contains(trial.key)) continue;
     out.rows.push_back({.key = trial.key, .standing = Standing::gone, .why = why_gone(trial, current)});
@@ -296,28 +288,28 @@ Comparison compare(const Results& before, const Results& after, const GatePolicy
 }
 
 Comparison confirmed(Comparison first, const Comparison& again) {
-  std::map<std::string_view, const ComparedRow*> by_key;
-  for (const ComparedRow& verdict : again.rows) by_key.emplace(verdict.key, &verdict);
-  for (ComparedRow& verdict : first.rows) {
-    const auto found = by_key.find(verdict.key);
-    const ComparedRow* second = found == by_key.end() ? nullptr : found->second;
-    const bool open = verdict.standing == Standing::slower || verdict.standing == Standing::undecided;
-    const bool at_fault = !is_fault(verdict.standing) && second != nullptr && is_fault(second->standing);
+  std::map<std::string_view, const ComparedRow*> of_again;
+  for (const ComparedRow& row : again.rows) of_again.emplace(row.key, &row);
+  for (ComparedRow& row : first.rows) {
+    const auto found = of_again.find(row.key);
+    const ComparedRow* second = found == of_again.end() ? nullptr : found->second;
+    const bool open = row.standing == Standing::slower || row.standing == Standing::undecided;
+    const bool at_fault = !is_fault(row.standing) && second != nullptr && is_fault(second->standing);
     if (!open && !at_fault) continue;
     // Rows of other cases are gone from a comparison of a few.
     if (second == nullptr || second->standing == Standing::gone) {
-      if (verdict.standing == Standing::undecided) continue;
-      verdict.standing = Standing::undecided;
-      verdict.why = "was not measured a second time; the first time: " + verdict.why;
-    } else if (at_fault || verdict.standing == Standing::slower || second->standing != Standing::slower) {
-      const Standing before = verdict.standing;
-      verdict = *second;
-      verdict.afresh = true;
-      verdict.why =
+      if (row.standing == Standing::undecided) continue;
+      row.standing = Standing::undecided;
+      row.why = "was not measured a second time; the first time: " + row.why;
+    } else if (at_fault || row.standing == Standing::slower || second->standing != Standing::slower) {
+      const Standing before = row.standing;
+      row = *second;
+      row.afresh = true;
+      row.why =
           fmt::format("first {}, then {}: {}", to_string(before), to_string(second->standing), second->why);
     } else {
-      verdict.why = fmt::format("first undecided, then slower ({}), which is not twice slower: {}",
-                                in_words(*second), verdict.why);
+      row.why = fmt::format("first undecided, then slower ({}), which is not twice slower: {}",
+                            in_words(*second), row.why);
     }
   }
   return first;
@@ -326,8 +318,8 @@ Comparison confirmed(Comparison first, const Comparison& again) {
 Confirmation confirm(Comparison first, const Baseline& baseline, const GatePolicy& policy,
                      const MeasureAfresh& afresh) {
   std::vector<std::string> suspects;
-  for (const ComparedRow& verdict : first.rows) {
-    if (verdict.standing == Standing::slower) suspects.push_back(verdict.key);
+  for (const ComparedRow& row : first.rows) {
+    if (row.standing == Standing::slower) suspects.push_back(row.key);
   }
   if (suspects.empty()) return {std::move(first), std::nullopt};
   Results again = afresh(suspects);

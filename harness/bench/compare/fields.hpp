@@ -9,4 +9,7 @@ namespace assay {
 void describe(Fields& f, Baseline& baseline);
 void describe(Fields& f, Comparison& comparison);
 
+/// Writes a file of a folder of baselines, which it makes as needed. Throws Error.
+void write_into_baselines(const std::filesystem::path& file, const std::string& json);
+
 }  // namespace assay

@@ -38,7 +38,7 @@ std::string suite_witnesses(const Evidence& e) {
   return e.suite_is_naive ? "the other naive variants" : "the other trials";
 }
 
-/// The time itself stayed where it was, which must be so where witnesses may have changed with the row.
+/// Whether the time itself stayed within the limit. Witnesses that may have changed with the row cannot tell.
 bool stayed(const Evidence& e) {
   return e.suite_is_naive || !e.beside_suite || (e.time.middle <= e.limit && e.time.middle >= 1 / e.limit);
 }

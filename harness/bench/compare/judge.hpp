@@ -45,13 +45,13 @@ inline constexpr double drift_of_memory = 1.3;
 /// with the confirmation (judge_simulation_test).
 inline constexpr double deviations_allowed = 2;
 
-/// Ratios up to `times`, or down to its inverse, may come of what `of` says.
+/// A ratio of up to `times`, or down to its inverse, may be caused by `of`.
 struct Drift {
   double times = 1;
   std::string of;
 };
 
-/// The evidence about one row. A witness that is missing is left empty.
+/// The evidence about one row. A missing witness is empty.
 struct Evidence {
   std::size_t launches_before = 0, launches_after = 0;
   Interval time;
@@ -70,8 +70,8 @@ Interval judged_ratio(const Evidence& evidence);
 
 Finding judge(const Evidence& evidence);
 
-/// Returns what a trial shows by itself, whatever it is compared with: it was skipped, failed, is wrong, or
-/// its time is impossible; nothing for others.
+/// Returns the finding about a trial that needs no comparison: it was skipped, failed, is wrong, or its time
+/// is impossible. Nothing for other trials.
 std::optional<Finding> found_alone(const TrialResult& trial);
 
 }  // namespace assay

@@ -27,8 +27,8 @@ double usual_time(const LoggedTrial& before, const LoggedTrial& after) {
   return (before.usual + after.usual) / 2;
 }
 
-/// Returns how witnesses moved in a launch, but for one that deviated by `own`; missing when no other was
-/// measured in it.
+/// Returns how far witnesses moved in a launch, without the one that deviated by `own`; missing if no other
+/// was measured.
 double movement(const std::vector<double>& deviations, std::optional<double> own) {
   const std::size_t others = deviations.size() - (own ? 1 : 0);
   if (others == 0) return missing;
@@ -44,6 +44,12 @@ double robust_deviation_or_none(const std::vector<double>& logs) {
 }
 
 }  // namespace
+
+TrialsByKey by_key(const std::vector<TrialResult>& trials) {
+  TrialsByKey out;
+  for (const TrialResult& trial : trials) out[trial.key] = &trial;
+  return out;
+}
 
 Side side_of(std::span<const Results* const> recordings, const Results& current) {
   std::map<std::string, const std::string*> workloads;

@@ -1,5 +1,4 @@
-/// Two sides of a comparison, launch by launch, and what the rows that stand beside a row did
-/// in the same launches.
+/// The launches of both sides of a comparison, and the movement of witness rows in the same launches.
 #pragma once
 
 #include "assay/compare.hpp"
@@ -8,9 +7,13 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
+
+using TrialsByKey = std::map<std::string_view, const TrialResult*>;
+TrialsByKey by_key(const std::vector<TrialResult>& trials);
 
 /// One trial on one side: the logarithm of its time in every launch, NaN where it was not measured.
 using Logs = std::vector<double>;
@@ -38,20 +41,20 @@ struct Paired {
   std::vector<std::size_t> recording;  ///< of each number in `before`
 };
 
-/// Rows that others are taken relative to: how far each lay from its own usual time in every launch,
-/// ascending. Those not measured in a launch are left out of it.
+/// The rows to which others are related: the distance of each from its own usual time in every launch,
+/// ascending. A launch lacks the rows that were not measured in it.
 struct Witnesses {
   std::set<std::string> keys;
   std::vector<std::vector<double>> before, after;  ///< by launch
 
-  /// How many speak for a row, which does not for itself.
+  /// The number of witnesses for a row; no row is its own witness.
   std::size_t beside(const std::string& key) const { return keys.size() - keys.count(key); }
 };
 Witnesses witnesses_of(const Side& before, const Side& after, std::set<std::string> keys);
 
-/// The times of a row relative to its witnesses, itself left out: from each launch is taken what the
-/// witnesses did in it, their median deviation from their own usual time. Drift that they share with the row
-/// cancels, between the sides and from launch to launch. Without witnesses these are the times themselves.
+/// The times of a row relative to its witnesses, without itself: in each launch, the median deviation of the
+/// witnesses from their own usual time is subtracted. Drift that they share with the row cancels, between the
+/// sides and from launch to launch. Without witnesses these are the times themselves.
 Paired relative(const Side& before, const Side& after, const std::string& key, const Witnesses& witnesses);
 
 /// Coverage of the intervals that standings rest on. A standing answers a one-sided question, so this is 95

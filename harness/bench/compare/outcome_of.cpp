@@ -19,15 +19,15 @@ std::string variant_of(const std::string& key) {
   return trial ? trial->operation + "/" + trial->variant : key;
 }
 
-/// Two times stand behind it; the other standings say why there are not two. Rows of identical machine code
-/// are the same, or slower by drift, without a launch.
-bool is_compared(const ComparedRow& verdict) {
-  switch (verdict.standing) {
+/// Whether both sides have a time; other standings say why not. Rows of identical machine code are the same,
+/// or slower by drift, without a launch.
+bool is_compared(const ComparedRow& row) {
+  switch (row.standing) {
     case Standing::undecided: return true;
     case Standing::same:
     case Standing::faster:
     case Standing::slower:
-    case Standing::accepted: return verdict.launches > 0;
+    case Standing::accepted: return row.launches > 0;
     default: return false;
   }
 }
@@ -36,9 +36,9 @@ class Deciding {
  public:
   Deciding(const Comparison& comparison, const ComparisonRun& run, const FailurePolicy& policy)
       : comparison_(comparison), run_(run), policy_(policy) {
-    for (const ComparedRow& verdict : comparison_.rows) {
-      if (is_compared(verdict)) ++compared_;
-      if (verdict.standing == Standing::same && verdict.launches == 0) ++identical_;
+    for (const ComparedRow& row : comparison_.rows) {
+      if (is_compared(row)) ++compared_;
+      if (row.standing == Standing::same && row.launches == 0) ++identical_;
     }
   }
 
@@ -86,7 +86,7 @@ class Deciding {
     if (compared_ == 0) return uncompared();
     if (count(Standing::undecided) == compared_) {
       return {Word::undecided,
-              fmt::format("{}no verdict could be reached on any of {} trials{}", after(), compared_, rest())};
+              fmt::format("{}no row could be reached on any of {} trials{}", after(), compared_, rest())};
     }
     const std::size_t accepted = count(Standing::accepted);
     const std::string figures = figures_sentence(comparison_);
@@ -125,16 +125,16 @@ class Deciding {
   std::string spent() const { return run_.seconds > 0 ? fmt::format(" in {:.0f} s", run_.seconds) : ""; }
   std::string after() const { return run_.seconds > 0 ? fmt::format("after {:.0f} s, ", run_.seconds) : ""; }
 
-  /// Rows that are slower were measured here; rows that crept are slower than a release by steps of which
-  /// none was, and those of identical machine code were not even measured.
+  /// Counts rows that were measured as slower here apart from rows that crept: each step of these was below
+  /// the limit, and rows of identical machine code were not even measured.
   std::string regression() const {
     std::size_t slower = 0, crept = 0, summed = 0;
     std::string release;
-    for (const ComparedRow& verdict : comparison_.rows) {
-      if (verdict.ratio.low > 0 && verdict.ratio.basis == Basis::launches) ++summed;
-      if (verdict.standing != Standing::slower) continue;
-      ++(verdict.crept_since.empty() ? slower : crept);
-      if (!verdict.crept_since.empty()) release = verdict.crept_since;
+    for (const ComparedRow& row : comparison_.rows) {
+      if (row.ratio.low > 0 && row.ratio.basis == Basis::launches) ++summed;
+      if (row.standing != Standing::slower) continue;
+      ++(row.crept_since.empty() ? slower : crept);
+      if (!row.crept_since.empty()) release = row.crept_since;
     }
     std::string out;
     if (slower > 0) {
@@ -155,10 +155,10 @@ class Deciding {
 
   /// "height 1,234 → 1,300 bytes (5.3 % more) in memory_pool_plan/by_size/blocks=1000#1 and 2 others"
   std::string worse_figures() const {
-    const auto& verdicts = comparison_.rows;
-    const auto count = std::ranges::count_if(verdicts, has_worse_figure);
+    const auto& rows = comparison_.rows;
+    const auto count = std::ranges::count_if(rows, has_worse_figure);
     if (count == 0) return "";
-    const ComparedRow& first = *std::ranges::find_if(verdicts, has_worse_figure);
+    const ComparedRow& first = *std::ranges::find_if(rows, has_worse_figure);
     std::string out = fmt::format("{} in {}", figures_in_words(first, /*worse_only=*/true), first.key);
     if (count > 1) out += fmt::format(" and {}", quantity_text(count - 1, "other"));
     return out;
@@ -166,9 +166,9 @@ class Deciding {
 
   std::vector<std::string> variants_that_are(Standing standing) const {
     std::vector<std::string> out;
-    for (const ComparedRow& verdict : comparison_.rows) {
-      if (verdict.standing != standing || reports_an_error(verdict)) continue;
-      std::string name = variant_of(verdict.key);
+    for (const ComparedRow& row : comparison_.rows) {
+      if (row.standing != standing || reports_an_error(row)) continue;
+      std::string name = variant_of(row.key);
       if (std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
     }
     return out;
@@ -182,9 +182,9 @@ class Deciding {
                                   fmt::join(variants, ", "), of_the_head(), variants.size() == 1 ? "s" : "",
                                   variants.size() == 1 ? "was" : "were"));
     }
-    for (const ComparedRow& verdict : comparison_.rows) {
-      if (!reports_an_error(verdict)) continue;
-      found.push_back(fmt::format("{}{} {}", verdict.key, of_the_head(), verdict.why));
+    for (const ComparedRow& row : comparison_.rows) {
+      if (!reports_an_error(row)) continue;
+      found.push_back(fmt::format("{}{} {}", row.key, of_the_head(), row.why));
     }
     return fmt::format("{}", fmt::join(found, "; "));
   }
@@ -198,8 +198,8 @@ class Deciding {
 
   std::string failures() const {
     std::vector<std::string> reasons;
-    for (const ComparedRow& verdict : comparison_.rows) {
-      if (has_failed(verdict.standing)) reasons.push_back(verdict.key + " " + verdict.why);
+    for (const ComparedRow& row : comparison_.rows) {
+      if (has_failed(row.standing)) reasons.push_back(row.key + " " + row.why);
     }
     return fmt::format("{}", fmt::join(reasons, "; "));
   }
@@ -241,12 +241,7 @@ Outcome outcome_of(const Results& results, const Comparison& rows, Against again
 }
 
 std::string unjudged_text(const Comparison& comparison) {
-  std::string out;
-  for (const Standing standing : {Standing::undecided, Standing::not_comparable, Standing::gone}) {
-    const std::size_t count = comparison.count(standing);
-    if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, to_string(standing));
-  }
-  return out;
+  return counted(comparison, {Standing::undecided, Standing::not_comparable, Standing::gone});
 }
 
 }  // namespace assay

@@ -21,7 +21,7 @@ struct FailurePolicy {
 /// The rows were compared with these, if with anything.
 enum class Against { nothing, baseline, base };
 
-/// How a comparison came about: what an outcome rests on besides its rows.
+/// The facts about a comparison that its outcome needs besides the rows.
 struct ComparisonRun {
   Against against = Against::nothing;
   std::size_t measured = 0;  ///< trials that have times

@@ -2,7 +2,7 @@
 
 #include "bench/compare/fields.hpp"
 #include "bench/compare/interval_plot.hpp"
-#include "bench/compare/row_text.hpp"
+#include "bench/compare/launches.hpp"
 #include "bench/compare/words.hpp"
 #include "core/json/lint.hpp"
 #include "core/markup/document.hpp"
@@ -58,8 +58,6 @@ struct PageRow {
   const ChangedTrial* trial;
 };
 using PageRows = std::vector<PageRow>;
-
-Standing standing_of_time(const ComparedRow& row) { return row.standing; }
 
 /// Rows whose time has that standing, the largest change first.
 PageRows page_rows(const PullRequest& change, Standing standing) {
@@ -121,11 +119,7 @@ std::vector<Cause> causes_of(const PageRows& slower) {
 
 Blocks causes_table(const std::vector<Cause>& causes) {
   if (causes.empty()) return {};
-  Table out{.columns = {{.tag = "what_changed", .folds = false},
-                        {.tag = "slowed", .folds = false},
-                        {.tag = "by", .folds = false},
-                        {.tag = "worst", .folds = false}},
-            .most = most_causes};
+  Table out{.columns = doc::columns("!what_changed; !slowed; !by; !worst"), .most = most_causes};
   for (const Cause& one : causes) {
     const ComparedRow &worst = *one.rows.front().compared, &mildest = *one.rows.back().compared;
     const std::string least = factor_text(mildest.ratio.middle, mildest.limit),
@@ -190,10 +184,7 @@ std::vector<SlowerEpoch> slower_epochs(const PageRows& slower) {
 }
 
 Table epochs_table(const std::vector<SlowerEpoch>& epochs) {
-  Table out{.columns = {{.tag = "an_epoch_of", .folds = false},
-                        {.tag = "with", .folds = false},
-                        {.tag = "takes", .folds = false}},
-            .most = most_epochs};
+  Table out{.columns = doc::columns("!an_epoch_of; !with; !takes"), .most = most_epochs};
   for (const SlowerEpoch& one : epochs)
     out.rows.push_back({name(one.suite), name(one.variant), seconds_text(one.more) + " longer"});
   return out;
@@ -263,11 +254,10 @@ List reasons_of(Standing standing, const PageRows& rows, const std::string& befo
   for (const auto& [row, trial] : rows) {
     if (standing != Standing::same || !has_line(*row)) with_reason.push_back(row);
   }
-  for (const SharedFinding& one : shared_findings(with_reason)) {
+  for (const auto& [finding, trials] : shared_findings(with_reason)) {
     if (out.items.size() == most_lines) break;
-    out.items.emplace_back(before +
-                           (one.trials == 1 ? name(one.finding.key) : fmt::format("{} trials", one.trials)) +
-                           ": " + short_line(one.finding.why));
+    out.items.emplace_back(before + (trials == 1 ? name(finding.key) : fmt::format("{} trials", trials)) +
+                           ": " + short_line(finding.why));
   }
   return out;
 }
@@ -277,16 +267,16 @@ Text time_cell(double seconds) { return seconds > 0 ? Text(doc::seconds(seconds)
 
 /// All trials, the columns that a comment has no room for on a page alone.
 Table trials_table(bool on_page) {
-  return {.columns = {{.tag = "mark", .name = " ", .folds = false},
-                      {.tag = "state", .folds = false, .data_only = !on_page},
-                      {.tag = "trial", .folds = false},
-                      {.tag = "before", .unit = "s", .folds = false},
-                      {.tag = "now", .unit = "s", .folds = false},
-                      {.tag = "change", .name = "time now against before", .folds = false},
-                      {.tag = "ratio", .unit = "times", .folds = false, .data_only = !on_page},
-                      {.tag = "interval", .folds = false, .data_only = on_page},
-                      {.tag = "limit", .unit = "ratio", .folds = false}},
-          .sorts = true};
+  Table out{.columns = doc::columns(
+                "!mark; !state; !trial; !before [s]; !now [s]; !change = time now against before; "
+                "!ratio [times]; !interval; !limit [ratio]"),
+            .sorts = true};
+  out.columns.front().name = " ";
+  for (doc::Column& one : out.columns) {
+    const bool for_pages = one.tag == "state" || one.tag == "ratio";
+    one.data_only = for_pages ? !on_page : one.tag == "interval" && on_page;
+  }
+  return out;
 }
 
 std::vector<Text> row_of_table(const PageRow& row) {
@@ -307,14 +297,6 @@ std::vector<Text> row_of_table(const PageRow& row) {
           compared.ratio.middle > 0 ? Text(doc::amount(compared.ratio, "times")) : Text(),
           interval,
           has_interval ? Text(limit_in_words(compared)) : Text()};
-}
-
-using TrialsByKey = std::map<std::string_view, const TrialResult*>;
-
-TrialsByKey by_key(const std::vector<TrialResult>& trials) {
-  TrialsByKey out;
-  for (const TrialResult& trial : trials) out[trial.key] = &trial;
-  return out;
 }
 
 /// Seconds per call; 0 if the trial was not measured.
@@ -386,11 +368,8 @@ Json samples_of_all(const PullRequest& change) {
 }
 
 Table facts_table(const std::vector<Fact>& before, const std::vector<Fact>& after) {
-  Table out{.columns = {{.tag = "differs", .name = " ", .folds = false},
-                        {.tag = "fact", .folds = false},
-                        {.tag = "before", .folds = false},
-                        {.tag = "now", .folds = false},
-                        {.tag = "must_be_equal_to_compare", .folds = false}}};
+  Table out{.columns = doc::columns("!differs; !fact; !before; !now; !must_be_equal_to_compare")};
+  out.columns.front().name = " ";
   const auto value_in = [](const std::vector<Fact>& facts, const std::string& fact) {
     const auto found = std::ranges::find(facts, fact, &Fact::name);
     return found == facts.end() ? std::string("not known") : found->value;

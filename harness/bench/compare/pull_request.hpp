@@ -1,4 +1,5 @@
-/// A comparison as a page for a pull request: outcome, causes, cost and a picture first, the rest folded.
+/// A comparison as people read it: in a pull request, with outcome, causes, cost and a picture first and the
+/// rest folded, as a page, and on a terminal.
 #pragma once
 
 #include "assay/compare.hpp"
@@ -42,6 +43,9 @@ struct PullRequest {
   std::string kept;  ///< says where rows are that have no room: "gate.json has them"
   Comparison comparison;
   std::vector<ChangedTrial> trials;  ///< one for each row
+  /// Rows of each standing that a terminal shows; it counts the others, and shows none that stayed the same
+  /// or have no times. 0: it shows all.
+  std::size_t most_rows_on_screen = 0;
 };
 
 /// Two sets of results. `outcome`, `command` and `kept` are the caller's to fill; without an outcome the
@@ -51,6 +55,11 @@ PullRequest pull_request_of(const Comparison& comparison, const Results& before,
 /// Markdown of at most `most_bytes`. Trials that have no room are dropped from the end, where those that
 /// are slower or fail do not stand, and counted.
 std::string pull_request_markdown(const PullRequest& change, std::size_t most_bytes = most_comment_bytes);
+
+/// For a terminal, at most 80 columns but for keys: the heaviest row last.
+std::string pull_request_text(const PullRequest& change);
+/// The rows of that text that are urgent, all of them, and nothing else.
+std::string urgent_text(const PullRequest& change);
 
 /// How a mark of that standing looks, and the ratios of a comparison, largest changes first; null where there
 /// is no interval.

@@ -1,5 +1,5 @@
-/// Roofs that trials beat: measured again, and not believed where they are beaten all the same. Trials that
-/// are faster than any kernel can be by those roofs are impossible instead, and say nothing of a roof.
+/// Roofs that trials beat: they are measured again, and not believed if trials still beat them. A trial that
+/// is faster than any kernel can be is impossible instead, and says nothing about a roof.
 #pragma once
 
 #include "assay/interval.hpp"
@@ -23,16 +23,16 @@ struct BeatenRoof {
 /// A roof is measured so often at most.
 inline constexpr int most_roof_measurements = 4;
 
-/// Why no kernel can have done the work of a call in that time with so many threads: the whole interval lies
-/// below floor_of(). Empty where one can, and where no roof is known.
+/// Says why no kernel can do the work of a call in that time with that many threads: the whole interval lies
+/// below floor_of(). Empty if one can, or if no roof is known.
 std::string why_impossible(const Interval& seconds, const Cost& cost, int threads,
                            const std::vector<Roof>& roofs);
 
-/// Sets TrialResult::impossible of all trials, by the roofs of these results. Leaves them as they are where
-/// machines were mixed, each of which had a roof of its own.
+/// Sets TrialResult::impossible of all trials, by the roofs of these results. Changes nothing if machines
+/// were mixed, since each had a roof of its own.
 void find_impossible(Results& results);
 
-/// By threads and figure. Empty where machines were mixed, since no share is shown there.
+/// Sorted by threads and figure. Empty if machines were mixed, since no share is shown then.
 std::vector<BeatenRoof> beaten_roofs(const Results& results);
 
 /// Measures every roof that trials beat again, by `measure`, until none is beaten or each was measured

@@ -1,108 +1,116 @@
-// Comparisons as tables for the terminal.
-#include "bench/compare/fields.hpp"
-#include "bench/compare/row_text.hpp"
+// Comparisons as text for the terminal.
+#include "bench/compare/pull_request.hpp"
 #include "bench/compare/words.hpp"
-#include "core/json/lint.hpp"
+#include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
+#include <ranges>
 
 namespace assay {
 namespace {
 
 constexpr std::size_t width = terminal_width;
 
-struct Row {
-  const ComparedRow* compared;
-  std::string before, after;
-};
+/// A line of any length, which may come from an untrusted change.
+std::string lines_of(const std::string& text, std::string_view indent, std::string_view next) {
+  return wrapped(std::string(indent) + printable(text, 4 * width), width, next) + "\n";
+}
+std::string below(const std::string& text) { return lines_of(text, "    ", "      "); }
 
-/// The heaviest row last, and within one standing the largest change.
-std::vector<Row> told_rows(const Comparison& comparison, const Results& before, const Results& after) {
-  auto was = times_in_words(before, before.trials), is = times_in_words(after, after.trials),
-       again = times_in_words(after, after.again);
-  std::vector<Row> out;
-  for (auto at = standings_by_weight.rbegin(); at != standings_by_weight.rend(); ++at) {
-    const Standing standing = *at;
-    for (const std::size_t i : rows_upwards(comparison, standing)) {
-      const ComparedRow& row = comparison.rows[i];
-      out.push_back({&row, was[row.key], row.afresh ? again[row.key] : is[row.key]});
+/// Positions of the rows of a standing, the largest change last.
+std::vector<std::size_t> rows_upwards(const PullRequest& change, Standing standing) {
+  std::vector<std::size_t> out = rows_of(change.comparison, standing);
+  if (may_have_moved(standing)) std::ranges::reverse(out);
+  return out;
+}
+
+/// The key stays whole, so that it can be copied; times and standing are below it.
+std::string text_of(const ComparedRow& row, const ChangedTrial& trial) {
+  constexpr std::size_t most_of_a_key = 400;
+  std::string out = fmt::format("{} {}", mark(listed_as(row)), printable(row.key, most_of_a_key));
+  const std::string words =
+      in_words(row) + (row.ratio.coverage > 0 ? "  limit " + limit_in_words(row) : std::string());
+  const auto time = [](double seconds) { return seconds > 0 ? seconds_text(seconds) : ""; };
+  if (trial.before > 0 || trial.after > 0) {
+    out += fmt::format("\n    {:>9} {:>9}  {}\n", time(trial.before), time(trial.after), words);
+  } else {
+    out += (display_width(out) + 2 + display_width(words) <= width ? "  " : "\n    ") + words + "\n";
+  }
+  if (const std::string figures = figures_in_words(row); !figures.empty()) out += below(figures);
+  for (const EpochCost& cost : trial.epochs) {
+    out += below(fmt::format("{} more per epoch of {}", seconds_text(cost.seconds), cost.suite));
+  }
+  for (const std::string& line : trial.pointers) out += below(line);
+  return out;
+}
+
+/// Each finding that leaves rows open once, with the row it holds for or how many.
+std::string why_open(const PullRequest& change) {
+  std::vector<const ComparedRow*> open;
+  for (const Standing standing : standings_by_weight | std::views::reverse) {
+    if (standing != Standing::undecided && standing != Standing::not_comparable &&
+        standing != Standing::skipped && !is_fault(standing))
+      continue;
+    for (const std::size_t i : rows_of(change.comparison, standing, standing_of_time)) {
+      open.push_back(&change.comparison.rows[i]);
+    }
+  }
+  std::string out;
+  for (const auto& [finding, rows] : shared_findings(open)) {
+    const std::string where = rows == 1 ? finding.key : quantity_text(static_cast<Index>(rows), "trial");
+    out += lines_of(fmt::format("{}, {}: {}", to_string(finding.standing), where, finding.why), "", "");
+  }
+  return out;
+}
+
+bool is_news(Standing standing) {
+  return standing != Standing::same && standing != Standing::skipped && standing != Standing::not_comparable;
+}
+
+}  // namespace
+
+std::string urgent_text(const PullRequest& change) {
+  std::string out;
+  for (const Standing standing : standings_by_weight | std::views::reverse) {
+    for (const std::size_t i : rows_upwards(change, standing)) {
+      const ComparedRow& row = change.comparison.rows[i];
+      if (is_urgent(row)) out += text_of(row, change.trials[i]);
     }
   }
   return out;
 }
 
-/// The key stays whole, so that it can be copied; times and standing are below it.
-std::string text_of(const Row& row) {
-  constexpr std::size_t most_of_a_key = 400;
-  const ComparedRow& compared = *row.compared;
-  std::string out = fmt::format("{} {}", mark(listed_as(compared)), printable(compared.key, most_of_a_key));
-  std::string figures = printable(figures_in_words(compared), 4 * width);
-  if (!figures.empty()) figures = wrapped("    " + figures, width, "      ") + "\n";
-  const std::string limit = compared.ratio.coverage > 0 ? "  limit " + limit_in_words(compared) : "";
-  if (row.before.empty() && row.after.empty()) {
-    const std::string words = in_words(compared) + limit;
-    return out + (display_width(out) + 2 + display_width(words) <= width ? "  " : "\n    ") + words + "\n" +
-           figures;
-  }
-  out += fmt::format("\n    {:>9} {:>9}  {}{}", row.before, row.after, in_words(compared), limit);
-  return out + "\n" + figures;
-}
-
-/// Each finding that leaves rows open once, with the row it holds for or how many.
-std::vector<std::string> why_open(const std::vector<Row>& rows) {
-  std::vector<const ComparedRow*> open;
-  for (const Row& row : rows) {
-    const Standing standing = row.compared->standing;
-    if (standing == Standing::undecided || standing == Standing::not_comparable ||
-        standing == Standing::skipped || is_fault(standing))
-      open.push_back(row.compared);
-  }
-  std::vector<std::string> out;
-  for (const SharedFinding& one : shared_findings(open)) {
-    out.push_back(fmt::format("{}, {}: {}", to_string(one.finding.standing),
-                              one.trials == 1 ? one.finding.key : fmt::format("{} trials", one.trials),
-                              one.finding.why));
-  }
-  return out;
-}
-
-}  // namespace
-
-std::string urgent_text(const Comparison& comparison, const Results& before, const Results& after) {
+std::string pull_request_text(const PullRequest& change) {
   std::string out;
-  for (const Row& row : told_rows(comparison, before, after)) {
-    if (is_urgent(*row.compared)) out += text_of(row);
+  for (const auto* list : {&change.notes, &change.seen}) {
+    for (const std::string& line : *list) out += lines_of(line, "", "  ");
+  }
+  if (!change.outcome.empty()) out += lines_of(change.outcome, "", "");
+  for (const std::string& line : change.remarks) out += lines_of(line, "  ", "      ");
+  for (const std::string& line : change.comparison.differences) {
+    const bool said = std::ranges::any_of(change.remarks, [&](const auto& r) { return r.ends_with(line); });
+    if (!said) out += lines_of(line, "  ", "      ");
+  }
+  out += why_open(change);
+  for (const Standing standing : standings_by_weight | std::views::reverse) {
+    const std::size_t most = change.most_rows_on_screen;
+    if (most > 0 && !is_news(standing)) continue;
+    const std::vector<std::size_t> rows = rows_upwards(change, standing);
+    const std::size_t left_out = most > 0 ? rows.size() - std::min(rows.size(), most) : 0;
+    if (left_out > 0) out += fmt::format("  {} more {}: -o keeps them\n", left_out, to_string(standing));
+    for (const std::size_t i : rows | std::views::drop(left_out)) {
+      out += text_of(change.comparison.rows[i], change.trials[i]);
+    }
   }
   return out;
 }
 
 std::string comparison_text(const Comparison& comparison, const Results& before, const Results& after) {
-  std::string out = wrapped(comparison_sentence(comparison), width) + "\n";
-  if (const std::string moved = machine_sentence(comparison); !moved.empty()) {
-    out += wrapped(moved, width) + "\n";
-  }
-  for (const auto* list : {&comparison.failures, &comparison.objections}) {
-    for (const std::string& line : *list) out += wrapped(printable(line, 2 * width), width) + "\n";
-  }
-  if (const std::string none = withheld_sentence(before, after); !none.empty()) {
-    out += wrapped(printable(none, none.size()), width) + "\n";
-  }
-  for (const LintFinding& one : lint(to_value(comparison))) {
-    out += wrapped(printable(in_words(one), 4 * width), width) + "\n";
-  }
-  for (const std::string& line : comparison.differences) {
-    out += wrapped("  " + printable(line, 2 * width), width, "      ") + "\n";
-  }
-  const std::vector<Row> rows = told_rows(comparison, before, after);
-  for (const std::string& reason : why_open(rows)) {
-    out += wrapped(printable(reason, 4 * width), width) + "\n";
-  }
-  for (const Row& row : rows) out += text_of(row);
-  return out;
+  return wrapped(comparison_sentence(comparison), width) + "\n" +
+         pull_request_text(pull_request_of(comparison, before, after));
 }
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// Reads one results file by itself: how long a trial takes, and how much faster it is than another.
+// Times and speed-ups of trials of one results file.
 #include "assay/compare.hpp"
 #include "assay/random.hpp"
 #include "core/statistics/statistics.hpp"

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <utility>
 
 namespace assay {
@@ -33,7 +34,8 @@ std::pair<double, double> ends(const ComparedRow& row) {
   return {row.ratio.low, row.ratio.high};
 }
 
-/// "3 faster, 2 undecided"; standings without a trial are left out.
+}  // namespace
+
 std::string counted(const Comparison& comparison, std::initializer_list<Standing> standings) {
   std::string out;
   for (const Standing standing : standings) {
@@ -42,8 +44,6 @@ std::string counted(const Comparison& comparison, std::initializer_list<Standing
   }
   return out;
 }
-
-}  // namespace
 
 std::string_view to_string(Standing standing) {
   switch (standing) {
@@ -97,12 +97,6 @@ std::vector<std::size_t> rows_of(const Comparison& comparison, Standing standing
     const double ratio = comparison.rows[i].ratio.middle;
     return ratio > 0 ? std::max(ratio, 1 / ratio) : 0;
   });
-  return out;
-}
-
-std::vector<std::size_t> rows_upwards(const Comparison& comparison, Standing standing) {
-  std::vector<std::size_t> out = rows_of(comparison, standing);
-  if (may_have_moved(standing)) std::ranges::reverse(out);
   return out;
 }
 
@@ -237,33 +231,29 @@ const ComparedRow* largest_slow_down(const Comparison& comparison, bool crept_to
 }
 
 std::string comparison_sentence(const Comparison& comparison) {
-  const auto reported = static_cast<std::size_t>(std::ranges::count_if(comparison.rows, reports_an_error));
-  const std::size_t total = comparison.rows.size(), wrong = comparison.count(Standing::wrong) - reported,
-                    impossible = comparison.count(Standing::impossible),
-                    slower = comparison.count(Standing::slower),
-                    accepted = comparison.count(Standing::accepted),
-                    decided =
-                        comparison.count(Standing::same) + comparison.count(Standing::faster) + accepted,
-                    objections = comparison.objections.size();
-  std::string out;
+  const std::size_t total = comparison.rows.size();
   if (total == 0) return "Nothing was compared: there are no trials";
-  if (wrong > 0) {
-    out = fmt::format("{} of {} trials disagree{} with the oracle; ", wrong, total, wrong == 1 ? "s" : "");
+  const auto reported = static_cast<std::size_t>(std::ranges::count_if(comparison.rows, reports_an_error));
+  const auto count = [&](Standing standing) { return comparison.count(standing); };
+  struct Fault {
+    std::size_t trials;
+    const char *one, *more;
+  };
+  std::string out;
+  for (const auto& [trials, one, more] : std::initializer_list<Fault>{
+           {count(Standing::wrong) - reported, "disagrees with the oracle", "disagree with the oracle"},
+           {reported, "reports an error", "report an error"},
+           {count(Standing::impossible), "is faster than any kernel can be",
+            "are faster than any kernel can be"},
+           {count(Standing::crashed), "crashed", "crashed"},
+           {count(Standing::timed_out), "timed out", "timed out"}}) {
+    if (trials > 0) out += fmt::format("{} of {} trials {}; ", trials, total, trials == 1 ? one : more);
   }
-  if (reported > 0) {
-    out += fmt::format("{} of {} trials report{} an error; ", reported, total, reported == 1 ? "s" : "");
+  if (const auto objections = std::ssize(comparison.objections); objections > 0) {
+    out += quantity_text(objections, "acceptance") + " ran out; ";
   }
-  if (impossible > 0) {
-    out += fmt::format("{} of {} trials {} faster than any kernel can be; ", impossible, total,
-                       impossible == 1 ? "is" : "are");
-  }
-  for (const Standing standing : {Standing::crashed, Standing::timed_out}) {
-    const std::size_t failed = comparison.count(standing);
-    if (failed > 0) out += fmt::format("{} of {} trials {}; ", failed, total, to_string(standing));
-  }
-  if (objections > 0) {
-    out += fmt::format("{} acceptance{} ran out; ", objections, objections == 1 ? "" : "s");
-  }
+  const std::size_t slower = count(Standing::slower), accepted = count(Standing::accepted),
+                    decided = count(Standing::same) + count(Standing::faster) + accepted;
   if (!comparison.unfit.empty()) {
     out += "the machine is unfit: nothing is decided";
   } else if (!comparison.comparable) {
@@ -271,7 +261,7 @@ std::string comparison_sentence(const Comparison& comparison) {
   } else if (slower > 0) {
     out += fmt::format("{} of {} trials {} slower than {} limit", slower, total, slower == 1 ? "is" : "are",
                        slower == 1 ? "its" : "their");
-  } else if (decided + comparison.count(Standing::undecided) == 0) {
+  } else if (decided + count(Standing::undecided) == 0) {
     out += fmt::format("none of {} trials could be compared", total);
   } else if (decided == 0) {
     out += fmt::format("no verdict could be reached on any of {} trials", total);
@@ -312,6 +302,45 @@ std::string withheld_sentence(const Results& before, const Results& after) {
   for (const auto& [side, results] : {std::pair{"before", &before}, std::pair{"after", &after}}) {
     if (results->mixed_machines.empty()) continue;
     out += fmt::format("{}Times {} are withheld: {}.", out.empty() ? "" : " ", side, results->mixed_machines);
+  }
+  return out;
+}
+
+std::string_view mark(Standing standing) {
+  switch (standing) {
+    case Standing::wrong:
+    case Standing::impossible:
+    case Standing::crashed:
+    case Standing::timed_out: return "‼";
+    case Standing::slower: return "✗";
+    case Standing::accepted: return "~";
+    case Standing::undecided: return "?";
+    case Standing::faster: return "▲";
+    case Standing::same: return "=";
+    case Standing::added: return "+";
+    case Standing::gone: return "−";
+    case Standing::not_comparable: return "≠";
+    case Standing::skipped: return "·";
+  }
+  return " ";
+}
+
+std::string printable(std::string_view text, std::size_t width) {
+  std::string out;
+  for (const char c : text) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  if (out.size() > width) out.replace(width - 3, std::string::npos, "...");
+  return out;
+}
+
+std::vector<std::pair<Finding, std::size_t>> shared_findings(const std::vector<const ComparedRow*>& rows) {
+  std::vector<std::pair<Finding, std::size_t>> out;
+  std::map<std::pair<Standing, std::string>, std::size_t> places;
+  for (const ComparedRow* row : rows) {
+    if (row->why.empty()) continue;
+    std::string why = row->why.substr(0, row->why.find(": time after"));
+    const auto [known, is_new] = places.try_emplace({row->standing, why}, out.size());
+    if (is_new) out.push_back({{row->standing, std::move(why), row->key}, 0});
+    ++out[known->second].second;
   }
   return out;
 }

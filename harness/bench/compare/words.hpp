@@ -1,11 +1,14 @@
-/// Compared rows in words: the one order in which they are told, and the one spelling of each part.
+/// Compared rows in words: the order in which every document lists them, and the spelling of every part.
 #pragma once
 
 #include "assay/compare.hpp"
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -16,23 +19,33 @@ inline constexpr std::array standings_by_weight{
     Standing::crashed,        Standing::timed_out, Standing::wrong,  Standing::impossible, Standing::slower,
     Standing::accepted,       Standing::undecided, Standing::faster, Standing::gone,       Standing::added,
     Standing::not_comparable, Standing::skipped,   Standing::same};
-/// The place in that order, from 0.
+/// The position in that order, from 0.
 std::size_t weight_of(Standing standing);
 
-/// Slower, accepted, faster or undecided: its ratio is news.
+/// Slower, accepted, faster or undecided: readers want to see its ratio.
 bool may_have_moved(Standing standing);
 
 /// Returns the standing by which a row is listed: a row with a worse figure is listed as slower.
 Standing listed_as(const ComparedRow& row);
+inline Standing standing_of_time(const ComparedRow& row) { return row.standing; }
+
+/// Marks differ in shape and not in colour alone.
+std::string_view mark(Standing standing);
+
+/// Text from an untrusted change for a terminal: nothing in it moves the cursor, and it is no wider than
+/// `width`.
+std::string printable(std::string_view text, std::size_t width);
+
+/// Each finding once with the number of rows that share it, in the order of the first row. Its key is that of
+/// the first row, and `why` is without times. Rows without a reason have none.
+std::vector<std::pair<Finding, std::size_t>> shared_findings(const std::vector<const ComparedRow*>& rows);
 
 /// Positions of the rows that `standing_of` gives this standing. Those that moved are sorted, the largest
 /// change first.
 std::vector<std::size_t> rows_of(const Comparison& comparison, Standing standing,
                                  Standing (*standing_of)(const ComparedRow&) = listed_as);
-/// The same for a terminal: the largest change last.
-std::vector<std::size_t> rows_upwards(const Comparison& comparison, Standing standing);
 
-/// "1.09", or "1.010" where the limit is a few percent and asks for tenths of one.
+/// "1.09", or "1.010" if the limit lies below 1.05, where tenths of a percent matter.
 std::string factor_text(double ratio, double limit);
 
 /// "1.09x slower", "1.11x faster", "accepted 1.06x", "same", "not comparable".
@@ -43,12 +56,15 @@ std::string interval_in_words(const ComparedRow& row);
 
 std::string limit_in_words(const ComparedRow& row);
 
-/// Whether it is wrong since its program says so. Programs that are not assay's have no oracle, and tell that
-/// in words of their own.
+/// Whether the program itself reported the error that makes it wrong. Programs that are not assay's have no
+/// oracle.
 bool reports_an_error(const ComparedRow& row);
 
 /// "1 of 44 trials is slower than its limit; 3 faster, 2 undecided, 38 same".
 std::string comparison_sentence(const Comparison& comparison);
+
+/// "3 faster, 2 undecided"; standings without a trial are left out.
+std::string counted(const Comparison& comparison, std::initializer_list<Standing> standings);
 
 /// "15 slower, 3 faster, 27 same": all standings that a trial has.
 std::string counts_sentence(const Comparison& comparison);
@@ -65,14 +81,11 @@ std::string slower_in_words(const ComparedRow& row);
 /// "1 figure worse, 2 better, 9 as before"; empty where no figure was compared.
 std::string figures_sentence(const Comparison& comparison);
 
-/// The rows of comparison_text() that are urgent, and nothing else.
-std::string urgent_text(const Comparison& comparison, const Results& before, const Results& after);
-
 /// Returns the largest slow-down of one step; null where there is none. `crept_too`: also those that only
 /// several steps add up to.
 const ComparedRow* largest_slow_down(const Comparison& comparison, bool crept_too);
 
-/// Says what the machine, or all of the code, did by itself; empty below one percent.
+/// Says how far the machine, or all of the code, moved; empty below one percent.
 std::string machine_sentence(const Comparison& comparison);
 
 /// Says why there is a side without times; empty where both have them.

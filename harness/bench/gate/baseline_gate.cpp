@@ -60,12 +60,12 @@ bool is_of_other_shard(const TrialKey& key, const std::optional<ShardRecord>& re
 void leave_out_unselected(Comparison& comparison, const Selection& selection,
                           const std::optional<ShardRecord>& record, const Registry& registry) {
   const Filter filter(selection.filter, registry);
-  std::erase_if(comparison.rows, [&](const ComparedRow& verdict) {
-    if (verdict.standing != Standing::gone) return false;
-    const auto key = trial_key(verdict.key);
+  std::erase_if(comparison.rows, [&](const ComparedRow& row) {
+    if (row.standing != Standing::gone) return false;
+    const auto key = trial_key(row.key);
     if (!key) return false;  // baselines hold no other names: one that does is shown
     if (is_of_other_shard(*key, record)) return true;
-    return !filter.selects(verdict.key) ||
+    return !filter.selects(row.key) ||
            (!selection.threads.empty() &&
             std::ranges::find(selection.threads, key->threads) == selection.threads.end());
   });
@@ -105,8 +105,8 @@ void end_uncompared(BaselineGate& gate, const BaselineGateRequest& request) {
   gate.remarks.push_back(fmt::format("{}: this run was recorded in {}", none, file.string()));
   gate.outcome = {Word::recorded, "nothing to compare with yet; the next run is gated against this one"};
   if (gate.compared) return;
-  for (ComparedRow& verdict : gate.comparison.rows) {
-    if (verdict.standing == Standing::not_comparable) verdict.why += ": this run was recorded as one";
+  for (ComparedRow& row : gate.comparison.rows) {
+    if (row.standing == Standing::not_comparable) row.why += ": this run was recorded as one";
   }
 }
 

@@ -1,8 +1,8 @@
-/// A gate against what was recorded on this machine.
+/// A gate against the baseline of this machine.
 #pragma once
 
 #include "assay/pipeline.hpp"
-#include "bench/gate/gate_rules.hpp"
+#include "bench/ledger/stored_ledger.hpp"
 
 #include <optional>
 #include <string>
@@ -22,7 +22,7 @@ struct BaselineGate {
   std::optional<Baseline> baseline;  ///< of this machine, if there is one
   bool compared = false;             ///< false: the rows below say why they were not
   Comparison comparison;
-  LedgerFindings ledger;
+  std::vector<std::string> ledger;  ///< its findings, line by line
   std::string suite;  ///< as commands name it, with the folder of baselines where that is not the usual one
   std::vector<std::string> remarks;  ///< recordings of other machines, and the one made now, line by line
   std::string next;  ///< the command that makes a baseline, where there was none to compare with

@@ -28,7 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 using Steady = std::chrono::steady_clock;
 
-/// Least seconds of a repetition: longer ones show the same, and shorter ones are spent on switching.
+/// Seconds of a repetition at least: longer ones show no more, and shorter ones are spent on switching
+/// processes.
 constexpr double repetition_seconds = 0.005;
 /// Seconds per side, benchmark and launch; long iterations get fewer repetitions.
 constexpr double benchmark_seconds = 0.04;
@@ -53,7 +54,7 @@ double size_of_file(const fs::path& file) {
   return none ? 0 : static_cast<double>(size);
 }
 
-/// Says whether none of these files has grown for too long.
+/// Tells whether these files have not grown for longer than a limit.
 class Silence {
  public:
   Silence(std::vector<fs::path> files, double limit) : files_(std::move(files)), limit_(limit) {}
@@ -93,7 +94,7 @@ std::optional<std::string> listing_of(const fs::path& program, const std::string
   return text;
 }
 
-/// Benchmarks of one start: all of one kind, with as many repetitions.
+/// Benchmarks of one process start: all of one kind, with the same number of repetitions.
 struct Batch {
   bool together = true;
   int repetitions = 1;
@@ -251,7 +252,8 @@ class BenchmarkLaunch {
     return times_in(read_file(results), programs_[side]->program.string());
   }
 
-  /// Returns the side that got least far. If all hang, that is the base: the head is not to blame then.
+  /// Returns the side that reported the fewest benchmarks. If all hang, that is the base: the head is not to
+  /// blame then.
   std::size_t last_of(std::vector<std::size_t> sides) const {
     std::ranges::sort(sides);
     return *std::ranges::min_element(sides, {}, [&](std::size_t side) { return reported_by(side).size(); });

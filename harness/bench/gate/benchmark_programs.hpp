@@ -25,7 +25,8 @@ struct BenchmarkProgram {
   bool runs_copied = true;  ///< a copy of the file runs elsewhere, too
 };
 
-/// Seconds that go by without a benchmark coming to its end, where nobody says how many may.
+/// Seconds without the end of a benchmark after which a program counts as hanging, unless the user gave a
+/// limit.
 inline constexpr double usual_benchmark_limit = 60;
 
 /// Asks a program which benchmarks `filter`, an expression of Google Benchmark, selects. Returns nothing when
@@ -33,7 +34,7 @@ inline constexpr double usual_benchmark_limit = 60;
 std::optional<BenchmarkProgram> asked(const std::filesystem::path& program, const std::string& filter,
                                       const Hooks& hooks);
 
-/// `listing` without the lines of `chatter`, what the program says when nothing is selected.
+/// The lines of `listing` without those of `chatter`, which the program prints even when nothing is selected.
 std::vector<std::string> names_in(const std::string& listing, const std::string& chatter);
 
 /// Settings of a benchmark, which Google Benchmark appends to its name.
@@ -52,11 +53,11 @@ BenchmarkSettings settings_of(const std::string& name);
 /// An expression that selects these benchmarks and no others.
 std::string filter_of(const std::vector<std::string>& names);
 
-/// Which clocks these benchmarks are timed by, in words.
+/// The clocks by which these benchmarks are timed, in words.
 std::string timing_of(const std::vector<PairedTrial>& trials);
 
-/// The times in a results file, of the clock that each benchmark asked for. A file that breaks off, since its
-/// program did, gives those of the benchmarks before. Throws Error naming `where`.
+/// Reads the times in a results file, by the clock that each benchmark asked for. If the program broke off,
+/// the file gives the times of the benchmarks before that. Throws Error naming `where`.
 ReportedTimes times_in(const std::string& results, const std::string& where);
 
 /// Launches of base, head and a copy of the base, from fresh copies of their files. A benchmark that ends its

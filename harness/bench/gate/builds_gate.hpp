@@ -2,8 +2,8 @@
 #pragma once
 
 #include "assay/pipeline.hpp"
-#include "bench/gate/gate_rules.hpp"
 #include "bench/gate/two_builds.hpp"
+#include "bench/ledger/stored_ledger.hpp"
 #include "bench/programs/revision.hpp"
 
 #include <filesystem>

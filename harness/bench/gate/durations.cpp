@@ -2,10 +2,8 @@
 
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "bench/gate/two_builds.hpp"
+#include "bench/gate/patience.hpp"
 #include "bench/measure/results_fields.hpp"
-
-#include <algorithm>
 
 namespace assay {
 namespace {
@@ -23,14 +21,9 @@ double seconds_of(const TrialResult& trial) {
   return out;
 }
 
-/// Files keep the seconds of a call. A slice is one call, or as many as fill the usual slice.
 double seconds_of(const PairedTrial& trial) {
   double out = 0;
-  for (const PairedLaunch& launch : trial.launches) {
-    for (const auto* side : {&launch.base, &launch.head, &launch.control}) {
-      for (const double call : *side) out += std::max(call, TurnPolicy{}.slice_seconds);
-    }
-  }
+  for (const PairedLaunch& launch : trial.launches) out += slice_seconds(launch, TurnPolicy{}.slice_seconds);
   return out;
 }
 

@@ -1,4 +1,4 @@
-/// The time that each case took once, by which shards are balanced.
+/// Durations of cases in an earlier run, by which shards are balanced.
 #pragma once
 
 #include "assay/shard.hpp"

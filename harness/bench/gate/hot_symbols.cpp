@@ -51,8 +51,7 @@ std::optional<std::vector<HotSymbol>> hot_symbols(const std::filesystem::path& p
     }
     return std::nullopt;
   };
-  // The clock of the processor, which virtual machines without counters have as well; of user code alone,
-  // which needs no privilege.
+  // cpu-clock works on virtual machines without counters as well, and in user code without privileges.
   if (!answers({"perf", "record", "-q", "-e", "cpu-clock:u", "-F", "3000", "-o", file("samples"), "--",
                 std::filesystem::absolute(program).string(), "launch", file("request"), file("answer")})) {
     return std::nullopt;

@@ -15,13 +15,13 @@ struct HotSymbol {
   double share = 0;  ///< of the samples of the whole launch, which fills inputs too
 };
 
-/// Largest share first. Nothing where there is no `perf`, it may not sample here, or the program ended badly:
-/// a profile is a help, and its absence no fault.
+/// Largest share first. Nothing if there is no `perf`, it may not sample here, or the program failed: a
+/// missing profile is no fault.
 std::optional<std::vector<HotSymbol>> hot_symbols(const std::filesystem::path& program,
                                                   const TrialRequest& trial, std::uint64_t seed,
                                                   const Hooks& hooks);
 
-/// Reads what `perf report --stdio -q --sort symbol` prints: `  61.20%  [.] name`. Other lines are skipped.
+/// Reads the output of `perf report --stdio -q --sort symbol`: `  61.20%  [.] name`. Other lines are skipped.
 std::vector<HotSymbol> hot_symbols_from(const std::string& report);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-/// Trials of two builds that are faster than any kernel can be.
+/// Finds trials of two builds that are faster than any kernel can be.
 #pragma once
 
 #include "assay/registry.hpp"
@@ -13,10 +13,10 @@ namespace assay {
 using MeasureRoof = std::function<Roof()>;
 MeasureRoof roof_of_one_thread(const Machine& machine);
 
-/// Leaves the trials out of which a side is faster than floor_of(): impossible where that is the head, not
-/// comparable where it is the base. Ratios need no roof, so that it is measured only where a time is short
-/// enough to ask for it, into `roofs`, and again as long as a trial lies below its floor; what is there from
-/// a gate before is kept.
+/// Leaves out trials of which a side is faster than floor_of(): impossible if it is the head, not comparable
+/// if it is the base. Ratios need no roof, so that it is measured, into `roofs`, only if a time is
+/// suspiciously short, and again as long as a trial lies below its floor. Roofs from an earlier gate are
+/// kept.
 void leave_out_impossible(TwoBuilds& run, std::vector<Roof>& roofs, const Registry& registry,
                           const MeasureRoof& measure);
 

@@ -69,8 +69,9 @@ TEST_F(Floor, LeavesOutAHeadThatIsFasterThanAnyKernelCanBe) {
   const GateFindings findings = findings_of(run_);
   EXPECT_EQ(findings.comparison.rows[0].standing, Standing::impossible);
   EXPECT_EQ(findings.comparison.rows[0].ratio.middle, 0);
-  EXPECT_THAT(two_builds_text(run_, findings), HasSubstr("‼ doubling/naive/rows=64,columns=64#1\n"));
-  EXPECT_THAT(two_builds_markdown(run_, findings),
+  EXPECT_THAT(pull_request_text(pull_request_of(run_, findings)),
+              HasSubstr("‼ doubling/naive/rows=64,columns=64#1\n"));
+  EXPECT_THAT(pull_request_markdown(pull_request_of(run_, findings)),
               HasSubstr("1 of 2 trials is faster than any kernel can be"));
 }
 

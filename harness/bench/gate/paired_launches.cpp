@@ -90,8 +90,7 @@ void note_failure(TwoBuilds& run, std::vector<std::size_t>& trials, const Paired
       fmt::format("the {} {}", of_head ? "head" : "base", failed.failure().reason));
 }
 
-/// Samples one trial beside no other. If a side is ended all the same, leaves the trial out and returns
-/// true.
+/// Samples one trial by itself. If that also ends a side, leaves the trial out and returns true.
 bool fails_alone(TwoBuilds& run, std::vector<std::size_t>& trials, std::size_t one, int launch,
                  const PairedPrograms& programs, const Snapshot& snapshot, const Hooks& hooks) {
   try {
@@ -106,8 +105,8 @@ bool fails_alone(TwoBuilds& run, std::vector<std::size_t>& trials, std::size_t o
   return true;
 }
 
-/// Looks for the trial that ends a side, first `suspect`, which was running, if that is known: a thread or a
-/// timer of another trial can strike at any time. Leaves it out, and returns whether there is one.
+/// Looks for the trial that ends a side and leaves it out; returns whether it found one. Tries `suspect`
+/// first, which was running, if it is known: a thread or a timer of another trial can strike at any time.
 bool note_culprit(TwoBuilds& run, std::vector<std::size_t>& trials, std::optional<std::size_t> suspect,
                   int launch, const PairedPrograms& programs, const Snapshot& snapshot, const Hooks& hooks) {
   std::vector<std::size_t> in_turn = trials;

@@ -1,4 +1,4 @@
-/// Launches of two builds for sample_two_builds(): real programs, real time.
+/// Launches of two real programs for sample_two_builds().
 #pragma once
 
 #include "bench/gate/two_builds.hpp"
@@ -19,20 +19,19 @@ struct PairedPrograms {
   std::size_t shared_bytes = 0;  ///< the most that a case may take
 };
 
-/// Returns which of so many links a launch runs. All take turns: each once, in an order that is drawn, before
-/// any comes again. The link is the same one on both sides: unchanged functions then lie at the same place in
-/// both, as often as can be.
+/// Returns which of its links a launch runs. All take turns in a drawn order: each runs once before any runs
+/// again. Both sides run the link of the same number, so that unchanged functions lie at the same place in
+/// both as often as possible.
 std::size_t link_of(std::uint64_t seed, int launch, std::size_t links);
 
 /// Each launch runs base, head and a copy of that base. The first one checks all variants on both sides:
 /// those that disagree with the oracle leave the tested family.
 PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks);
 
-/// Notes how often each trial occurs in an epoch of these suites, which says what a slow-down of it costs
-/// there.
+/// Notes how often each trial occurs in an epoch of these suites, which gives the cost of a slow-down there.
 void note_occurrences(std::vector<PairedTrial>& trials, const std::vector<Suite>& suites);
 
-/// Room for a case: its footprint, guards, and what alignment takes; and for the largest of several.
+/// Shared memory for a case, in bytes: its footprint, guards and alignment; and for the largest of several.
 std::size_t shared_bytes_for(double footprint);
 std::size_t shared_bytes_for(const Registry& registry, const std::vector<Case>& cases);
 

@@ -42,15 +42,17 @@ double wanted_patience(const PairedTrial& trial, const PatiencePolicy& policy) {
   return std::clamp(per_luck * per_luck / usual, 1.0, policy.most);
 }
 
-double usual_slice_seconds(const PairedTrial& trial) {
-  if (trial.launches.empty()) return 0;
-  const double shortest = for_threads(trial.trial.threads, {}).slice_seconds;
-  const PairedLaunch& usual = trial.launches.front();
+double slice_seconds(const PairedLaunch& launch, double shortest) {
   double out = 0;
-  for (const auto* side : {&usual.base, &usual.head, &usual.control}) {
+  for (const auto* side : {&launch.base, &launch.head, &launch.control}) {
     for (const double call : *side) out += std::max(call, shortest);
   }
   return out;
+}
+
+double usual_slice_seconds(const PairedTrial& trial) {
+  if (trial.launches.empty()) return 0;
+  return slice_seconds(trial.launches.front(), for_threads(trial.trial.threads, {}).slice_seconds);
 }
 
 double grant_patience(std::vector<PairedTrial>& trials, const std::vector<std::size_t>& which, double spare,

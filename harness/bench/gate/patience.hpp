@@ -31,6 +31,10 @@ struct PatiencePolicy {
 /// are too few to tell.
 double wanted_patience(const PairedTrial& trial, const PatiencePolicy& policy);
 
+/// Seconds that all sides spend in the slices of a launch. A slice is one call, or as many as last `shortest`
+/// seconds.
+double slice_seconds(const PairedLaunch& launch, double shortest);
+
 /// Seconds that all sides spend in the usual slices of a launch.
 double usual_slice_seconds(const PairedTrial& trial);
 

@@ -1,4 +1,4 @@
-/// Points to the places to look at when a trial became slower.
+/// Points to the code to look at when a trial became slower.
 #pragma once
 
 #include "assay/registry.hpp"

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-/// Why the reports of a name make no launch. At least one side has no times.
+/// Says why the reports of a name make no launch. At least one side has no times.
 Finding why_unusable(const std::array<Reported, launch_sides>& sides) {
   const Reported &base = sides[base_side], &head = sides[head_side], &control = sides[control_side];
   const auto timed = [](const Reported& one) { return !one.seconds.empty(); };

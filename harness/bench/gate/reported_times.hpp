@@ -1,5 +1,5 @@
-/// Programs and commands that time themselves, or are timed from outside, as sides of a gate: each start of
-/// one reports times by names of its own.
+/// Programs and commands that time themselves, or are timed from outside, as sides of a gate: each process
+/// start reports times by name.
 #pragma once
 
 #include "bench/gate/two_builds.hpp"

@@ -54,13 +54,8 @@ doc::Table plants_table(const SelfTest& test) {
       if (plant.ratio.middle > 0) tally.errors.push_back(plant.ratio.middle / (1 + plant.slowdown) - 1);
     }
   }
-  doc::Table out{
-      .columns = {
-          {.tag = "planted", .folds = false},
-          {.tag = "bound_by", .folds = false},
-          {.tag = "found_slower", .folds = false},
-          {.tag = "undecided", .folds = false},
-          {.tag = "estimate", .name = "estimate against the truth, median (middle half)", .folds = false}}};
+  doc::Table out{.columns = doc::columns("!planted; !bound_by; !found_slower; !undecided; "
+                                         "!estimate = estimate against the truth, median (middle half)")};
   for (const auto& [what, tally] : tallies) {
     std::string errors = "-";
     if (!tally.errors.empty()) {
@@ -179,15 +174,15 @@ SelfTestRun tallied(const TwoBuilds& run, std::vector<Plant> plants) {
                   .seconds = run.seconds,
                   .weather = run.weather};
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
-    const ComparedRow& verdict = findings.comparison.rows[i];
-    const auto plant = std::ranges::find(out.plants, verdict.key, &Plant::key);
+    const ComparedRow& compared = findings.comparison.rows[i];
+    const auto plant = std::ranges::find(out.plants, compared.key, &Plant::key);
     if (plant != out.plants.end()) {
-      plant->found = verdict.standing;
-      plant->ratio = verdict.ratio;
+      plant->found = compared.standing;
+      plant->ratio = compared.ratio;
     } else if (run.trials[i].tested()) {
       ++out.trials;
-      out.undecided += verdict.standing == Standing::undecided ? 1 : 0;
-      if (verdict.standing == Standing::slower) out.alarms.push_back(verdict.key);
+      out.undecided += compared.standing == Standing::undecided ? 1 : 0;
+      if (compared.standing == Standing::slower) out.alarms.push_back(compared.key);
     }
   }
   out.typical_visible = typical_visible(findings.visible);
@@ -232,11 +227,7 @@ std::string selftest_markdown(const SelfTest& test) {
       fmt::format("Self-test of the gate of two builds: {}, {}", test.suite,
                   test.busy ? "one core busy with something else" : "nothing else started");
   if (test.runs.empty()) return to_markdown(doc::Document{.title = title, .sections = {{.blocks = out}}});
-  const auto table = [](const char* what) {
-    return doc::Table{
-        .columns = {{.tag = "what", .name = what, .folds = false}, {.tag = "seen", .folds = false}}};
-  };
-  doc::Table shares = table("what, in runs that were not unfit");
+  doc::Table shares{.columns = doc::columns("!what = what, in runs that were not unfit; !seen")};
   shares.rows = {{"unchanged suites that went red", share_text(red_unchanged, unchanged)}};
   if (with_plants > 0) {
     shares.rows.push_back({"suites with plants in which an unplanted trial was called slower",
@@ -244,7 +235,7 @@ std::string selftest_markdown(const SelfTest& test) {
   }
   shares.rows.push_back({"unplanted trials called slower", share_text(alarmed, trials)});
   shares.rows.push_back({"unplanted trials left undecided", share_text(undecided, trials)});
-  doc::Table facts = table("what, in all runs");
+  doc::Table facts{.columns = doc::columns("!what = what, in all runs; !seen")};
   facts.rows = {
       {"runs declared unfit by the control", share_text(test.runs.size() - fit, test.runs.size())},
       {"smallest slow-down that the typical trial would have shown", visible_text(test.runs)},

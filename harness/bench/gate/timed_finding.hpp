@@ -1,4 +1,4 @@
-/// Whether a variant is rejected once it is timed: as `run` times it, and as a gate of two builds does.
+/// Tests whether a variant is rejected when it is timed by `run` or by a gate of two builds.
 #pragma once
 
 #include "assay/measure.hpp"

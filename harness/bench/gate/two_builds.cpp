@@ -29,25 +29,22 @@ PairedTrial paired(const DescribedTrial& described) {
                     described.threads, described.file}};
 }
 
-void leave_out(PairedTrial& trial, Standing standing, std::string why) {
-  trial.left_out = {standing, std::move(why)};
-}
-
-void match(PairedTrial& trial, const DescribedTrial& base, const DescribedTrial& head, bool skip_identical) {
-  trial.base_code = base.code;
-  trial.head_code = head.code;
+/// The reason to leave a trial out that both sides have; without one it is tested.
+Finding why_left_out(const DescribedTrial& base, const DescribedTrial& head, bool skip_identical) {
   if (!head.skipped.empty() && !base.skipped.empty()) {
-    leave_out(trial, Standing::skipped, "did not run here: " + head.skipped);
-  } else if (!head.skipped.empty()) {
-    leave_out(trial, Standing::not_comparable, "the base runs it, the head skips it: " + head.skipped);
-  } else if (!base.skipped.empty()) {
-    leave_out(trial, Standing::not_comparable, "the base skips it: " + base.skipped);
-  } else if (base.workload != head.workload) {
-    leave_out(trial, Standing::not_comparable,
-              "is another workload in the base: inputs, seed or contract changed");
-  } else if (skip_identical && !base.code.empty() && base.code == head.code) {
-    leave_out(trial, Standing::same, "the machine code is identical");
+    return {Standing::skipped, "did not run here: " + head.skipped};
   }
+  if (!head.skipped.empty()) {
+    return {Standing::not_comparable, "the base runs it, the head skips it: " + head.skipped};
+  }
+  if (!base.skipped.empty()) return {Standing::not_comparable, "the base skips it: " + base.skipped};
+  if (base.workload != head.workload) {
+    return {Standing::not_comparable, "is another workload in the base: inputs, seed or contract changed"};
+  }
+  if (skip_identical && !base.code.empty() && base.code == head.code) {
+    return {Standing::same, "the machine code is identical"};
+  }
+  return {};
 }
 
 std::vector<std::size_t> tested(const TwoBuilds& run) {
@@ -134,8 +131,8 @@ Interval ratio_from(const TrialLogs& logs, const SequentialDecision& decision,
   return exponential(centre(seen));
 }
 
-ComparedRow verdict_of(const PairedTrial& trial, const SequentialDecision& decision, const TrialLogs& logs,
-                       const TwoBuilds& run) {
+ComparedRow row_of(const PairedTrial& trial, const SequentialDecision& decision, const TrialLogs& logs,
+                   const TwoBuilds& run) {
   const SequentialPolicy& policy = run.policy;
   ComparedRow out{.key = trial.trial.key,
                   .standing = decision.standing,
@@ -165,15 +162,17 @@ std::vector<PairedTrial> matched(const Description& base, const Description& hea
     if (!selects(trial.key)) continue;
     out.push_back(paired(trial));
     if (before == nullptr) {
-      leave_out(out.back(), Standing::added, "the base does not have it");
+      out.back().left_out = {Standing::added, "the base does not have it"};
     } else {
-      match(out.back(), *before, trial, skip_identical);
+      out.back().base_code = before->code;
+      out.back().head_code = trial.code;
+      out.back().left_out = why_left_out(*before, trial, skip_identical);
     }
   }
   for (const DescribedTrial& trial : base.trials) {
     if (!of_base.contains(trial.key) || !selects(trial.key)) continue;
     out.push_back(paired(trial));
-    leave_out(out.back(), Standing::gone, "the base has it, the head has not");
+    out.back().left_out = {Standing::gone, "the base has it, the head has not"};
   }
   return out;
 }
@@ -262,10 +261,10 @@ std::size_t affordable_launches(const SequentialDecisions& decisions, const std:
 
 /// Leaves every row undecided, for a reason of the whole run, for readers of single rows.
 void take_back(Comparison& comparison, const std::string& reason) {
-  for (ComparedRow& verdict : comparison.rows) {
-    if (verdict.launches == 0 || verdict.standing == Standing::undecided) continue;
-    verdict.why = fmt::format("{}; otherwise {}: {}", reason, to_string(verdict.standing), verdict.why);
-    verdict.standing = Standing::undecided;
+  for (ComparedRow& row : comparison.rows) {
+    if (row.launches == 0 || row.standing == Standing::undecided) continue;
+    row.why = fmt::format("{}; otherwise {}: {}", reason, to_string(row.standing), row.why);
+    row.standing = Standing::undecided;
   }
 }
 
@@ -283,15 +282,14 @@ GateFindings findings_of(const TwoBuilds& run) {
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     const PairedTrial& trial = run.trials[i];
     if (!trial.tested()) {
-      ComparedRow verdict{
-          .key = trial.trial.key, .standing = trial.left_out.standing, .why = trial.left_out.why};
+      ComparedRow row{.key = trial.trial.key, .standing = trial.left_out.standing, .why = trial.left_out.why};
       // Identical code takes exactly as long; sums of ratios rely on it.
-      if (trial.left_out.standing == Standing::same) verdict.ratio = {1, 1, 1, 1, Basis::launches};
-      out.comparison.rows.push_back(std::move(verdict));
+      if (trial.left_out.standing == Standing::same) row.ratio = {1, 1, 1, 1, Basis::launches};
+      out.comparison.rows.push_back(std::move(row));
       continue;
     }
     const SequentialDecision& decision = out.decisions.trials[next];
-    out.comparison.rows.push_back(verdict_of(trial, decision, logs[next], run));
+    out.comparison.rows.push_back(row_of(trial, decision, logs[next], run));
     out.visible.push_back(
         smallest_visible(logs[next], out.decisions.family, launches, run.policy, moved_by_layout(trial)));
     if (decision.control_moved && unfit.empty()) {

@@ -1,4 +1,4 @@
-/// Two builds on one machine, interleaved: what was sampled, and what follows from it.
+/// Two builds that took turns on one machine: their samples, and the findings from these.
 #pragma once
 
 #include "assay/compare.hpp"
@@ -34,14 +34,15 @@ struct Build {
   std::string commit;
   std::vector<Fact> facts;
   std::size_t links = 1;      ///< differently ordered links that took turns
-  std::string layout_remark;  ///< what a single link leaves open, or why there are fewer than asked for
+  std::string layout_remark;  ///< the doubt that a single link leaves, or why there are fewer than asked for
 };
 
 /// The sides of a launch: the control is a copy of the base.
 enum LaunchSide : std::size_t { base_side, head_side, control_side };
 inline constexpr std::size_t launch_sides = 3;
 
-/// One launch of one trial: seconds per call of the slices of each side, slice by slice together.
+/// One launch of one trial: seconds per call in each slice of each side. Slices of the same number ran
+/// together.
 struct PairedLaunch {
   std::vector<double> base, head, control;
   std::size_t base_link = 0, head_link = 0;
@@ -71,7 +72,7 @@ struct PairedTrial {
   bool tested() const { return left_out.why.empty(); }
 };
 
-/// The share of a suite's trials that a run has, where several jobs divided them.
+/// The trials of a suite that one of several jobs compared.
 struct ComparedShard {
   Shard shard;
   std::size_t trials = 0;   ///< of all shards, those that were left out included
@@ -93,10 +94,10 @@ struct TwoBuilds {
   double budget_seconds = 0, seconds = 0;
   double screen_seconds = 0;  ///< the part of `seconds` that the screen took; 0: not known
   bool partial = false;       ///< interrupted
-  std::string restriction;    ///< what the method asks for and this machine does not allow
+  std::string restriction;    ///< a demand of the method that this machine does not allow
   std::string timing;         ///< how programs that are not assay's were timed; empty for builds of assay
   std::optional<ComparedShard> shard;  ///< nothing when all trials were compared in one go
-  int merged_shards = 0;               ///< put together from so many
+  int merged_shards = 0;               ///< number of shards that were merged into it; 0: none
   /// Why seconds of the trials do not belong together: their shards ran on different machines. Ratios stand.
   std::string mixed_machines;
   std::string unfit_shard;  ///< why the machine of one of the merged shards could not be judged on
@@ -108,25 +109,25 @@ struct TwoBuilds {
 /// Whether the user asked for the trial of that key.
 using Selects = std::function<bool(const std::string& key)>;
 
-/// The trials of both sides, matched: those in the tested family, and the others with the reason. Identical
-/// code is tested where facts that decide differ between the builds, and with `identical_too`, which
-/// self-tests need.
+/// Matches the trials of both sides. Trials that are not tested have the reason. Identical code is tested
+/// only if deciding facts of the builds differ, or with `identical_too`, which self-tests need.
 std::vector<PairedTrial> matched(const Description& base, const Description& head, const Selects& selects,
                                  bool identical_too);
 
-/// Logarithms of ratios to the base, of slices that ran together: as many as both sides have.
+/// Logarithms of the ratios to the base, of slices that ran together. Surplus slices of either side are
+/// ignored.
 std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base);
 
-/// One per launch: the median, over slices that ran together, of the logarithm of their ratio. A disturbance
-/// of both cancels within a pair, and one that hits a single slice does not move a median.
+/// The logarithms of a trial, one per launch: the median over slices that ran together. A disturbance of both
+/// sides cancels within a pair, and a disturbance of a single slice does not move the median.
 TrialLogs logs_of(const PairedTrial& trial);
 
 /// Runs one launch of the trials with these positions, and appends to their `launches`.
 using PairedSample = std::function<void(TwoBuilds&, const std::vector<std::size_t>& trials, int launch)>;
 
-/// Screens, then goes on with what is undecided until all is decided, the looks are used up or the budget is
-/// spent. A trial whose calls are too long for the screen is left out after the first launch, but not where
-/// one start reports all trials `together`, as a command that prints several times does: it would save
+/// Samples the screen, then the undecided trials until all are decided, the looks are used up or the budget
+/// is spent. Drops trials whose calls are too long for the screen after the first launch, unless one process
+/// start reports all trials `together`, as a command does that prints several times: dropping would save
 /// nothing.
 void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& hooks, bool together = false);
 
@@ -138,26 +139,20 @@ struct GateFindings {
 };
 GateFindings findings_of(const TwoBuilds& run);
 
-/// Returns what differing orders of the same code moved, as a standard deviation of the launches of head
-/// against base beyond that of the control; 0 where no side has several links.
+/// Returns how far the order of the code moved the launches: the standard deviation of head against base
+/// beyond that of the control. 0 if no side has several links.
 double moved_by_layout(const PairedTrial& trial);
 
 inline constexpr std::string_view two_builds_schema = "assay.two_builds/1";
 std::string to_json(const TwoBuilds& run);
 /// Throws Error naming `where` and the key at fault.
 TwoBuilds two_builds_from_json(const std::string& text, const std::string& where);
-/// The same for readers that parse a file before they know what it holds.
+/// The same for readers that parse a file before they know its schema.
 TwoBuilds two_builds_from(const Json& file, const std::string& where);
 /// Whether a file is one of these, by its schema.
 bool holds_two_builds(const Json& file);
 void describe(Fields& f, TwoBuilds& run);
 
-/// For the terminal, at most 100 columns.
-std::string two_builds_text(const TwoBuilds& run, const GateFindings& findings);
-/// The rows of that which fail or were left open, all of them, and nothing else.
-std::string urgent_text(const TwoBuilds& run, const GateFindings& findings);
-/// For a pull request.
 PullRequest pull_request_of(const TwoBuilds& run, const GateFindings& findings);
-std::string two_builds_markdown(const TwoBuilds& run, const GateFindings& findings);
 
 }  // namespace assay

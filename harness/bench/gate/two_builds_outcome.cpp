@@ -8,10 +8,10 @@
 namespace assay {
 namespace {
 
-/// Only ends of commits are written down; `+changes` is none.
-LedgerFindings applied(Comparison& comparison, const TwoBuilds& run,
-                       const std::optional<StoredLedger>& ledger, const std::string& base,
-                       const GateRules& rules) {
+/// Steps begin and end at commits; a build with `+changes` is none.
+std::vector<std::string> applied(Comparison& comparison, const TwoBuilds& run,
+                                 const std::optional<StoredLedger>& ledger, const std::string& base,
+                                 const GateRules& rules) {
   if (!ledger || run.partial || !comparison.unfit.empty()) return {};
   // Stored samples know the suite's name; its file is the user's.
   const std::string suite = rules.suite.empty() ? run.suite + ".json" : rules.suite;

@@ -68,7 +68,7 @@ void require_same_run(const GateFile& file, const GateFile& first) {
   require_equal(both, "fingerprint of all trials and their code", a.shard->fingerprint, b.shard->fingerprint);
 }
 
-/// Sorts by index, and throws Error unless each is there once.
+/// Sorts by index. Throws Error unless each is there once.
 void put_in_order(std::vector<GateFile>& files) {
   std::ranges::stable_sort(files, {}, [](const GateFile& file) { return file.run.shard->shard.index; });
   std::vector<NamedShard> shards;
@@ -110,7 +110,7 @@ std::string why_unfit(const std::vector<GateFile>& files) {
   return "";
 }
 
-/// The weather of the worst hour.
+/// Takes the worse figure of both.
 void take_worse(Weather& weather, const Weather& other) {
   weather.seconds += other.seconds;
   weather.steal_share = std::max(weather.steal_share, other.steal_share);

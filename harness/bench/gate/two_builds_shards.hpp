@@ -1,4 +1,4 @@
-/// A gate of two builds divided among jobs, and put together again.
+/// Shards of a gate of two builds: divided among jobs, and merged.
 #pragma once
 
 #include "bench/gate/two_builds.hpp"

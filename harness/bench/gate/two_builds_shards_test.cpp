@@ -199,16 +199,17 @@ TEST(ShardsOfAGate, AreRefusedWhenInterruptedWholeOrMergedAlready) {
 
 TEST(ShardsOfAGate, OfDifferentMachinesWithholdSecondsAndKeepRatios) {
   const TwoBuilds alike = merged(shards());
-  ASSERT_THAT(two_builds_text(alike, findings_of(alike)), HasSubstr("more per epoch of lenet"));
+  ASSERT_THAT(pull_request_text(pull_request_of(alike, findings_of(alike))),
+              HasSubstr("more per epoch of lenet"));
   std::vector<GateFile> files = shards();
   files[1].run.machine.key = "other_8c";
   const TwoBuilds run = merged(std::move(files));
 
   EXPECT_THAT(run.mixed_machines, AllOf(HasSubstr("cpu_2c"), HasSubstr("other_8c")));
   EXPECT_THAT(
-      two_builds_text(run, findings_of(run)),
+      pull_request_text(pull_request_of(run, findings_of(run))),
       AllOf(HasSubstr("1.050x slower"), HasSubstr("seconds are withheld"), Not(HasSubstr("per epoch"))));
-  EXPECT_THAT(two_builds_markdown(run, findings_of(run)),
+  EXPECT_THAT(pull_request_markdown(pull_request_of(run, findings_of(run))),
               AllOf(HasSubstr("1.050x slower"), Not(HasSubstr("per epoch"))));
 }
 

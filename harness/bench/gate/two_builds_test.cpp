@@ -115,10 +115,10 @@ TEST(TwoBuilds, JudgeFiguresWhateverTheMachineDoes) {
   EXPECT_TRUE(has_worse_figure(findings.comparison.rows[0]));
   EXPECT_FALSE(has_worse_figure(findings.comparison.rows[1]));
   EXPECT_EQ(findings.comparison.rows[0].standing, Standing::undecided) << "of its time";
-  const std::string text = two_builds_text(read, findings);
+  const std::string text = pull_request_text(pull_request_of(read, findings));
   EXPECT_THAT(text, HasSubstr("✗ gemm/a/m=1#1\n"));
   EXPECT_THAT(text, HasSubstr("    height 1,234 → 1,300 bytes (5.3 % more)\n"));
-  EXPECT_THAT(urgent_text(read, findings), HasSubstr("✗ gemm/a/m=1#1\n"));
+  EXPECT_THAT(urgent_text(pull_request_of(read, findings)), HasSubstr("✗ gemm/a/m=1#1\n"));
 }
 
 TEST(TwoBuilds, FollowWhatTheScreenLeftOpenAndNothingElse) {
@@ -260,7 +260,7 @@ TEST(TwoBuilds, DoNotJudgeAnythingByAControlThatMoved) {
   EXPECT_EQ(findings.comparison.count(Standing::undecided), 2U);
   EXPECT_THAT(findings.comparison.rows[0].why, HasSubstr("otherwise slower"));
   EXPECT_THAT(to_json(findings.comparison), HasSubstr("copy of the base"));
-  EXPECT_THAT(two_builds_markdown(run, findings), HasSubstr("machine is unfit"));
+  EXPECT_THAT(pull_request_markdown(pull_request_of(run, findings)), HasSubstr("machine is unfit"));
 }
 
 TEST(TwoBuilds, AreSummedUpFromLaunchesThatWereTakenWhateverTheyShowed) {
@@ -319,7 +319,7 @@ TEST(TwoBuilds, SayInWordsWhatIsSlowerAndWhatCouldHaveBeenSeen) {
   run.trials[1].pointers = {"1 function of kernels/gemm/b.cpp differs"};
   run.base.facts = {{.name = "build type", .value = "Debug"}};
   sample_two_builds(run, scripted({{"b", 1.05}}), {});
-  const std::string text = two_builds_text(run, findings_of(run));
+  const std::string text = pull_request_text(pull_request_of(run, findings_of(run)));
   EXPECT_THAT(text, HasSubstr("1.050x slower [1.050, 1.050]"));
   EXPECT_THAT(text, HasSubstr("gemm/b/m=1#1"));
   EXPECT_THAT(text, HasSubstr("1.00 s [1.00, 1.00] more per epoch of mlp")) << "20,000 times 5 % of 1 ms";
@@ -327,7 +327,7 @@ TEST(TwoBuilds, SayInWordsWhatIsSlowerAndWhatCouldHaveBeenSeen) {
   EXPECT_THAT(text, HasSubstr("base is no Release build (Debug)"));
   EXPECT_THAT(text, HasSubstr("2 same (2 by the screen, which took "));
   EXPECT_THAT(text, HasSubstr("could have seen: 2 % in 3"));
-  const std::string markdown = two_builds_markdown(run, findings_of(run));
+  const std::string markdown = pull_request_markdown(pull_request_of(run, findings_of(run)));
   EXPECT_THAT(markdown, HasSubstr("| ✗ | `gemm/b/m=1#1` |"));
 }
 
@@ -336,7 +336,8 @@ TEST(TwoBuilds, SayNothingOfAScreenWhenNothingWasMeasured) {
   run.budget_seconds = 10;
   run.trials = matched(program({described("a", "1")}), program({described("a", "1")}), all, false);
   sample_two_builds(run, scripted({}), {});
-  EXPECT_THAT(two_builds_text(run, findings_of(run)), HasSubstr("0 same (0 by the screen), 1 not measured"));
+  EXPECT_THAT(pull_request_text(pull_request_of(run, findings_of(run))),
+              HasSubstr("0 same (0 by the screen), 1 not measured"));
 }
 
 TEST(TwoBuilds, AttributeToTheLayoutWhatTheControlDoesNotShow) {

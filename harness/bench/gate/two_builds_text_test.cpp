@@ -31,7 +31,8 @@ TEST(TwoBuildsText, SaysThatARunWasInterruptedThoughTheMachineWasFit) {
   run.partial = true;
   GateFindings findings = findings_of(run);
   findings.comparison.unfit.clear();
-  const std::string text = two_builds_text(run, findings), markdown = two_builds_markdown(run, findings);
+  const std::string text = pull_request_text(pull_request_of(run, findings)),
+                    markdown = pull_request_markdown(pull_request_of(run, findings));
   EXPECT_THAT(markdown, StartsWith("### Interrupted after 12 s: nothing is decided\n"));
   EXPECT_THAT(text, AllOf(HasSubstr("\nInterrupted after 12 s: nothing is decided\n"), HasSubstr("0 same")));
 }
@@ -41,12 +42,12 @@ TEST(TwoBuildsText, SaysWhatMakesAComparisonDoubtfulInAPullRequestToo) {
   run.base.facts = {{"build type", "Release"}, {"compiler", "GCC 12"}};
   run.head.facts = {{"build type", "Debug"}, {"compiler", "GCC 13"}};
   const GateFindings findings = findings_of(run);
-  EXPECT_THAT(two_builds_text(run, findings),
+  EXPECT_THAT(pull_request_text(pull_request_of(run, findings)),
               AllOf(HasSubstr("  head is no Release build (Debug)"), HasSubstr("  differs: compiler")));
-  EXPECT_THAT(two_builds_markdown(run, findings),
+  EXPECT_THAT(pull_request_markdown(pull_request_of(run, findings)),
               AllOf(HasSubstr("\n* head is no Release build (Debug)"), HasSubstr("\n* differs: compiler")));
   run.base.facts = run.head.facts = {{"build type", "Release"}};
-  EXPECT_THAT(two_builds_markdown(run, findings_of(run)),
+  EXPECT_THAT(pull_request_markdown(pull_request_of(run, findings_of(run))),
               AllOf(Not(HasSubstr("no Release build")), Not(HasSubstr("differs: "))));
 }
 
@@ -54,8 +55,9 @@ TEST(TwoBuildsText, SaysWhatTheMachineDoesNotAllow) {
   TwoBuilds run = run_of_one_trial(1);
   run.restriction = "address randomization stays on here";
   run = two_builds_from_json(to_json(run), "run.json");
-  EXPECT_THAT(two_builds_text(run, findings_of(run)), HasSubstr("\n  address randomization stays on here\n"));
-  EXPECT_THAT(two_builds_markdown(run, findings_of(run)),
+  EXPECT_THAT(pull_request_text(pull_request_of(run, findings_of(run))),
+              HasSubstr("\n  address randomization stays on here\n"));
+  EXPECT_THAT(pull_request_markdown(pull_request_of(run, findings_of(run))),
               HasSubstr("\n* address randomization stays on here\n"));
 }
 
@@ -77,7 +79,7 @@ TEST(TwoBuildsText, EndsWithTheLargestSlowDownInEightyColumns) {
   run.trials.back().pointers = {std::string(90, 'x') + " " + std::string(60, 'y'), "last pointer"};
   add("gemm/slower/m=1#1", 1.3);
   run.base.name = std::string(60, 'b') + " " + std::string(60, 'c');
-  const std::string text = two_builds_text(run, findings_of(run));
+  const std::string text = pull_request_text(pull_request_of(run, findings_of(run)));
   std::vector<std::size_t> places;
   for (const char* row : {"▲ gemm/faster", "✗ gemm/packed", "✗ gemm/slower", "✗ gemm/worst"})
     places.push_back(text.find(row));
@@ -93,7 +95,7 @@ TEST(TwoBuildsText, SaysHowManyRowsItLeftOutBeforeTheWorst) {
     run.trials.push_back(run_of_one_trial(1.2 + 0.01 * i).trials.front());
     run.trials.back().trial.key = "gemm/v" + std::to_string(i) + "/m=1#1";
   }
-  const std::string text = two_builds_text(run, findings_of(run));
+  const std::string text = pull_request_text(pull_request_of(run, findings_of(run)));
   EXPECT_THAT(text, HasSubstr("  3 more slower: -o keeps them\n✗ gemm/v3/m=1#1\n"));
   EXPECT_THAT(text, Not(HasSubstr("gemm/v2/")));
   EXPECT_THAT(text, HasSubstr("✗ gemm/v22/m=1#1\n"));
@@ -102,7 +104,8 @@ TEST(TwoBuildsText, SaysHowManyRowsItLeftOutBeforeTheWorst) {
 TEST(TwoBuildsText, SaysWhyATrialIsUndecided) {
   TwoBuilds run = run_of_one_trial(1.05);
   run.trials.front().launches.resize(9);
-  EXPECT_THAT(two_builds_text(run, findings_of(run)), HasSubstr("\n    9 process starts do not decide it\n"));
+  EXPECT_THAT(pull_request_text(pull_request_of(run, findings_of(run))),
+              HasSubstr("undecided, gemm/packed/m=1#1: 9 process starts do not decide it\n"));
 }
 
 TEST(TwoBuildsText, CallsNothingTheSameOnAMachineThatIsUnfit) {
@@ -111,7 +114,7 @@ TEST(TwoBuildsText, CallsNothingTheSameOnAMachineThatIsUnfit) {
   for (PairedLaunch& launch : run.trials.back().launches) launch.control = launch.head;
   const GateFindings findings = findings_of(run);
   ASSERT_NE(findings.comparison.unfit, "");
-  EXPECT_THAT(two_builds_text(run, findings), HasSubstr("\n0 same"));
+  EXPECT_THAT(pull_request_text(pull_request_of(run, findings)), HasSubstr("\n0 same"));
 }
 
 }  // namespace

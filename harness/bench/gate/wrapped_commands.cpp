@@ -15,7 +15,6 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <regex>
 #include <sstream>
@@ -108,12 +107,9 @@ class CommandRunner {
   }
   static std::string end_text(const Answer& answer) {
     constexpr int not_found = 127, by_signal = 128, last_signal = 64;
-    std::string out = answer.exit_code > by_signal && answer.exit_code <= by_signal + last_signal
-                          ? fmt::format("was ended by signal {} ({})", answer.exit_code - by_signal,
-                                        strsignal(answer.exit_code - by_signal))
-                      : answer.exit_code == not_found
-                          ? std::string("cannot be started")
-                          : fmt::format("ended with exit code {}", answer.exit_code);
+    const bool signalled = answer.exit_code > by_signal && answer.exit_code <= by_signal + last_signal;
+    const ChildEnd end{.exit_code = answer.exit_code, .signal = signalled ? answer.exit_code - by_signal : 0};
+    const std::string out = answer.exit_code == not_found ? "cannot be started" : end.text();
     std::string said = answer.errors.empty() ? answer.output : answer.errors;
     said.erase(said.find_last_not_of(" \n") + 1);
     const std::string last = said.substr(said.rfind('\n') + 1);

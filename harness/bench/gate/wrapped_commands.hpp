@@ -1,4 +1,5 @@
-/// Any command as a side of a gate, or measured by itself: what it takes, or a number that it prints.
+/// Any command as a side of a gate, or measured by itself: by the time that it takes, or by a number that it
+/// prints.
 #pragma once
 
 #include "assay/results.hpp"
@@ -21,20 +22,20 @@ WrappedCommand shell_command(const std::string& line);
 enum class PrintedUnit { as_printed, seconds, milliseconds, microseconds, nanoseconds };
 
 struct CommandTiming {
-  std::string name;        ///< of what is timed, in results; empty: the program's
+  std::string name;        ///< of the command in results; empty: the name of its program
   bool processor = false;  ///< processor time of the command and its children, instead of wall time
-  /// Instead of either: an expression of ECMAScript that is searched for in each line which the command
-  /// prints. Its group is the number, or of two groups the first a name and the second the number.
+  /// Instead of either time: a regular expression of ECMAScript, which is searched for in each line that the
+  /// command prints. One group is the number; of two groups, the first is a name and the second the number.
   std::string match;
   PrintedUnit unit =
-      PrintedUnit::as_printed;  ///< of that number; as printed: by what stands behind it, else s
-  bool rate = false;            ///< the number is one per time: more is better
-  double time_limit = 0;        ///< seconds that a run may take; 0: by what the first one took
+      PrintedUnit::as_printed;  ///< of that number; as_printed: the unit that follows it, else s
+  bool rate = false;            ///< the number is a rate, in 1/s: more is better
+  double time_limit = 0;        ///< seconds that a run may take; 0: derived from the first run
   int warmups = 1;              ///< runs of each side that are not counted
 };
 
-/// The numbers in what a command printed, as seconds. Throws Error naming the command where there is none,
-/// and where one is no number above 0.
+/// Reads the numbers that a command printed, as seconds. Throws Error naming the command if there is none, or
+/// if one is not above 0.
 ReportedTimes printed_times(const std::string& output, const CommandTiming& timing,
                             const std::string& command);
 
@@ -44,13 +45,14 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
 TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& head,
                            const CommandTiming& timing, TwoBuilds run, const Hooks& hooks);
 
-/// One command, with each run as a launch, in `results`, which has machine, date and command. Throws Error
-/// and Stopped likewise; an interrupt after the first counted run leaves partial results.
+/// Measures one command into `results`, which already has machine, date and command: each run is a launch.
+/// Throws Error and Stopped likewise; an interrupt after the first counted run leaves partial results.
 void measure_command(Results& results, const WrappedCommand& command, const CommandTiming& timing,
                      int launches, double budget_seconds, const Hooks& hooks);
 
-/// The smallest slow-down, as a ratio, that a gate of a command whose runs take so many seconds would see
-/// within the budget, by how far runs beside each other lie apart; 0 with too few runs to tell.
+/// Estimates the smallest slow-down, as a ratio, that a gate of this command would see within the budget,
+/// from the differences between neighbouring runs of `run_seconds` each. Returns 0 if the runs are too few to
+/// tell.
 double visible_in_gate(const TrialResult& trial, double run_seconds, const SequentialPolicy& policy,
                        double budget_seconds);
 

@@ -2,31 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 namespace assay {
-namespace {
-
-/// The digits of `text` as a number; nothing when anything else is among them.
-std::optional<int> digits(std::string_view text) {
-  int out = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return std::nullopt;
-    out = 10 * out + (c - '0');
-  }
-  return out;
-}
-
-}  // namespace
 
 std::optional<Date> date_from(std::string_view text) {
-  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
-  const auto year = digits(text.substr(0, 4)), month = digits(text.substr(5, 2)),
-             day = digits(text.substr(8));
-  if (!year || !month || !day) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year(*year),
-                                         std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*day))};
-  if (!date.ok()) return std::nullopt;
-  return Date(date);
+  constexpr std::string_view form = "2026-10-01";
+  if (text.size() != form.size()) return std::nullopt;
+  const auto number = [&](std::size_t from, std::size_t digits) {
+    unsigned out = 0;
+    std::from_chars(text.data() + from, text.data() + from + digits, out);
+    return out;
+  };
+  const std::chrono::year_month_day parts{std::chrono::year(static_cast<int>(number(0, 4))),
+                                          std::chrono::month(number(5, 2)), std::chrono::day(number(8, 2))};
+  if (!parts.ok()) return std::nullopt;
+  const Date date(parts);
+  // Written again it differs wherever anything but digits and dashes was there.
+  return date_text(date) == text ? std::optional(date) : std::nullopt;
 }
 
 std::string date_text(Date date) {

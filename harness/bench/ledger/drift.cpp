@@ -7,17 +7,17 @@
 
 namespace assay {
 
-std::optional<Estimate> estimate_of(const ComparedRow& verdict) {
-  const bool selected = verdict.unselected_launches > 0;
-  const Interval& ratio = selected ? verdict.unselected : verdict.ratio;
-  const std::size_t launches = selected ? verdict.unselected_launches : verdict.launches;
+std::optional<Estimate> estimate_of(const ComparedRow& row) {
+  const bool selected = row.unselected_launches > 0;
+  const Interval& ratio = selected ? row.unselected : row.ratio;
+  const std::size_t launches = selected ? row.unselected_launches : row.launches;
   if (!(ratio.low > 0) || !std::isfinite(ratio.high) || ratio.basis != Basis::launches) return std::nullopt;
-  Estimate out{.log_ratio = std::log(ratio.middle), .deviation = verdict.spread, .launches = launches};
+  Estimate out{.log_ratio = std::log(ratio.middle), .deviation = row.spread, .launches = launches};
   if (ratio.low == ratio.high && ratio.coverage > 0) return out;
   if (launches < 2 || ratio.coverage <= 0 || ratio.coverage >= 1) return std::nullopt;
   const double half_width = std::log(ratio.high / ratio.low) / 2;
   const double quantile = student_quantile((1 - ratio.coverage) / 2, static_cast<int>(launches) - 1);
-  out.deviation = std::hypot(half_width / quantile, verdict.spread);
+  out.deviation = std::hypot(half_width / quantile, row.spread);
   return out;
 }
 

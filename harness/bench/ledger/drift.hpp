@@ -1,4 +1,4 @@
-/// Sums of steps, and how sure they are.
+/// Sums of steps, with their uncertainty.
 #pragma once
 
 #include "bench/ledger/ledger.hpp"
@@ -7,8 +7,8 @@
 
 namespace assay {
 
-/// All sums of a ledger together raise a false alarm with at most this chance, Bonferroni's share each, when
-/// every trial lies exactly at the limit. Unchanged code lies far below it (drift_simulation_test).
+/// The chance of a false alarm by any sum of a ledger, if every trial lies exactly at the limit. Each sum has
+/// an equal share (Bonferroni). Unchanged code lies far below it (drift_simulation_test).
 inline constexpr double drift_level = 0.01;
 
 /// Returns the estimate of a row, over the launches that were taken whatever they showed; nothing without an
@@ -24,12 +24,12 @@ std::optional<Estimate> estimate_of(const ComparedRow& row);
 struct DriftSum {
   double log_ratio = 0;
   double variance = 0;
-  /// The sum of each term's squared variance over its degrees of freedom: half the variance of its variance.
+  /// Sum over the terms of variance² / degrees of freedom: half the variance of `variance`.
   double doubt = 0;
   std::size_t terms = 0;
 
   void add(const Estimate& estimate);
-  /// Exceeded by the true sum unless the estimates were off by a chance of `tail`.
+  /// The lower bound of the true sum, which lies below it with chance `tail`.
   double low(double tail) const;
   /// Returns the interval as time ratios.
   Interval interval(double coverage) const;

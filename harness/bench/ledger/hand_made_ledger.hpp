@@ -3,6 +3,7 @@
 
 #include "bench/ledger/ledger.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,13 @@ inline Acceptance acceptance_of_height() {
   out.value = 1300;
   out.reason = "fewer searches";
   return out;
+}
+
+/// Whether an acceptance ran out or a row crept: a ledger fails a comparison by nothing else.
+inline bool ledger_fails(const Comparison& comparison) {
+  return !comparison.objections.empty() || std::ranges::any_of(comparison.rows, [](const ComparedRow& row) {
+    return !row.crept_since.empty();
+  });
 }
 
 }  // namespace assay::hand_made

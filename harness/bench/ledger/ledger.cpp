@@ -159,8 +159,8 @@ Step step_of(const Comparison& comparison, const std::string& base, const std::s
   Step out{.base = base, .head = head, .date = date};
   const double moved = comparison.machine_moved;
   if (std::max(moved, 1 / moved) > farthest_drift) return out;
-  for (const ComparedRow& verdict : comparison.rows) {
-    if (const auto estimate = estimate_of(verdict)) out.rows[verdict.key] = *estimate;
+  for (const ComparedRow& row : comparison.rows) {
+    if (const auto estimate = estimate_of(row)) out.rows[row.key] = *estimate;
   }
   return out;
 }

@@ -65,13 +65,12 @@ void describe(Fields& f, Ledger& ledger);
 /// Makes the folders of `file` as needed. Throws Error.
 void save_ledger(const std::filesystem::path& file, const Ledger& ledger);
 
-/// Tells whether both name the same commit, each with seven digits or more. A build of changed files is no
-/// commit.
+/// Whether both name the same commit, each with seven digits or more. A build of changed files has no commit.
 bool same_commit(std::string_view one, std::string_view other);
 /// Tells whether a step can begin or end there.
 bool is_commit(std::string_view text);
 
-/// Enters an acceptance; one of the same key and figure is renewed, and stays in the sum it was in. Throws
+/// Enters an acceptance. An older one of the same key and figure is renewed, and stays in its sum. Throws
 /// Error when there is no reason, the last day is past, or the ratio accepts nothing.
 void accept(Ledger& ledger, Acceptance acceptance);
 /// Throws Error when no figure of that name, or no slow-down where there is no name, was accepted for `key`.
@@ -81,20 +80,19 @@ std::string in_words(const Acceptance& acceptance);
 /// The options by which it is accepted again or withdrawn: "--accept KEY --ratio 1.08".
 std::string accepting_options(const Acceptance& acceptance);
 std::string withdrawing_options(const Acceptance& acceptance);
-/// A new sum begins. Acceptances stay, and still run out, but cover nothing that is compared with the release
-/// or what follows it: what they accepted counts as in the base. The commit is `release` itself where that is
-/// one. Throws Error when there is no commit to begin at.
+/// Begins a new sum. Acceptances stay and still run out, but cover no comparison with this release or a later
+/// commit: their slow-downs count as part of the base. The commit is `release` itself if that is one. Throws
+/// Error when there is no commit to begin at.
 void begin_release(Ledger& ledger, const std::string& release, const std::string& commit, Date today);
 
 /// Steps from the release to `commit`; nothing when the ledger does not know it.
 std::optional<std::size_t> steps_before(const Ledger& ledger, std::string_view commit);
 
-/// Throws Error unless a step from `base` to `head` continues the ledger: what is not written down would be
-/// missing from the sum.
+/// Throws Error unless a step from `base` to `head` continues the ledger: a step that is not written down
+/// would be missing from the sum.
 void require_next(const Ledger& ledger, const std::string& base, const std::string& head);
-/// Makes a step of the comparison's estimates for each trial that has a time on both sides; nothing when the
-/// machine moved so far that none can be told. It is called before the ledger is applied, which replaces what
-/// rows show.
+/// Makes a step of the estimates of all trials that have a time on both sides. It has no rows if the machine
+/// moved too far. Called before the ledger is applied, which replaces the ratios of rows.
 Step step_of(const Comparison& comparison, const std::string& base, const std::string& head, Date date);
 
 /// The comparison at hand: its commits and its day, and the suite that commands name.
@@ -108,18 +106,13 @@ struct Occasion {
   bool part = false;          ///< of a comparison that several jobs divided: the whole has the sums
 };
 
-struct LedgerFindings {
-  std::vector<std::string> lines;  ///< for the terminal
-  bool fails = false;              ///< a row that is slower by drift, or an acceptance that ran out
-};
-
 /// Changes the comparison to what the ledger says of it: slower rows become accepted, rows that crept become
 /// slower, with the sum as their ratio, and acceptances that ran out become objections. Figures that are
 /// worse become accepted as well: up to a value and not a ratio, so that steps and releases change nothing
-/// there.
+/// there. Returns what it found, as lines for the terminal.
 ///
 /// An acceptance that ran out fails whatever the row does now. Between two builds the row looks the same, as
 /// the base has the slow-down as well; only the promise to remove it can tell.
-LedgerFindings apply(Comparison& comparison, const Ledger& ledger, const Occasion& occasion);
+std::vector<std::string> apply(Comparison& comparison, const Ledger& ledger, const Occasion& occasion);
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // Ledgers as files: one per suite, for all machines, read with every value doubted.
-#include "assay/error.hpp"
+#include "bench/compare/fields.hpp"
 #include "bench/ledger/ledger.hpp"
 #include "core/json/fields.hpp"
 #include "core/plan/trial_key.hpp"
@@ -16,7 +16,7 @@ constexpr std::string_view ledger_schema = "assay.ledger/1";
 constexpr std::string_view ending = ".ledger.json";
 constexpr Index most_launches = 1'000'000;
 
-/// Shown on terminals, where control characters would move the cursor.
+/// For texts on terminals, where control characters would move the cursor.
 void require_plain(const Fields& f, std::string_view name, const std::string& text) {
   if (text.empty()) f.refuse(name, "is empty");
   if (std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
@@ -24,7 +24,7 @@ void require_plain(const Fields& f, std::string_view name, const std::string& te
   }
 }
 
-/// Stands in commands that are shown to be copied into a shell.
+/// For texts in commands that users copy into a shell.
 void require_copyable(const Fields& f, std::string_view name, const std::string& text) {
   require_plain(f, name, text);
   if (text.find('\'') != std::string::npos)
@@ -165,13 +165,7 @@ std::filesystem::path ledger_path(const std::filesystem::path& folder, std::stri
 std::string to_json(const Ledger& ledger) { return json_text(to_value(ledger)); }
 
 void save_ledger(const std::filesystem::path& file, const Ledger& ledger) {
-  std::error_code failure;
-  std::filesystem::create_directories(file.parent_path(), failure);
-  if (failure) {
-    throw Error(file.parent_path().string(), fmt::format("cannot make this folder: {}", failure.message()),
-                "check its permissions, or name another folder with --baselines");
-  }
-  write_file(file, to_json(ledger) + "\n");
+  write_into_baselines(file, to_json(ledger));
 }
 
 std::optional<Ledger> load_ledger(const std::filesystem::path& file) {

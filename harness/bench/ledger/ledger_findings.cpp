@@ -27,19 +27,19 @@ class Application {
         occasion_(occasion),
         position_(steps_before(ledger, occasion.base)) {}
 
-  LedgerFindings findings() {
+  std::vector<std::string> findings() {
     say(heading());
     for (const Acceptance& one : ledger_.acceptances) state(one);
-    for (ComparedRow& verdict : comparison_.rows) {
-      for (FigureChange& change : verdict.figures) weigh(verdict.key, change);
-      if (verdict.standing == Standing::slower) weigh(verdict);
+    for (ComparedRow& compared : comparison_.rows) {
+      for (FigureChange& change : compared.figures) weigh(compared.key, change);
+      if (compared.standing == Standing::slower) weigh(compared);
     }
     sum_up();
     return std::move(out_);
   }
 
  private:
-  void say(std::string line) { out_.lines.push_back(std::move(line)); }
+  void say(std::string line) { out_.push_back(std::move(line)); }
 
   std::string heading() const {
     if (ledger_.release.empty()) return fmt::format("ledger of {}: no release to count from", ledger_.suite);
@@ -75,7 +75,6 @@ class Application {
       comparison_.objections.push_back(fmt::format("the acceptance of {}{} ran out on {}",
                                                    one.figure.empty() ? "" : one.figure + " of ", one.key,
                                                    date_text(one.until)));
-      out_.fails = true;
       return;
     }
     const auto left = one.until - occasion_.today;
@@ -112,8 +111,8 @@ class Application {
                                 change.accepted ? fmt::format(" ({})", one->reason) : "");
   }
 
-  /// Returns how much of an accepted slow-down is in the base already, as a logarithm. Counts significant
-  /// steps only, so that noise does not use up the allowance.
+  /// Returns the part of an accepted slow-down that is in the base already, as a logarithm. Counts
+  /// significant steps only, so that noise does not use up the allowance.
   double used(const Acceptance& one) const {
     DriftSum sum;
     for (const Step& step : steps()) {
@@ -124,15 +123,15 @@ class Application {
   }
 
   /// Whether a slower row is one that was accepted.
-  void weigh(ComparedRow& verdict) const {
-    const Acceptance* one = acceptance_of(verdict.key);
+  void weigh(ComparedRow& compared) const {
+    const Acceptance* one = acceptance_of(compared.key);
     if (one == nullptr) return;
     if (is_over(*one)) {
-      verdict.why += fmt::format("; its acceptance ran out on {}", date_text(one->until));
+      compared.why += fmt::format("; its acceptance ran out on {}", date_text(one->until));
       return;
     }
     if (position_ && one->release != ledger_.release) {
-      verdict.why += fmt::format(
+      compared.why += fmt::format(
           "; it was accepted until {}, before release {}, and counts as in the base already: an acceptance "
           "covers "
           "nothing that is compared with a later release or what follows it. To accept this, withdraw that "
@@ -142,15 +141,16 @@ class Application {
       return;
     }
     const double spent = used(*one);
-    if (std::log(verdict.ratio.high) > std::log(one->ratio) - spent) {
-      verdict.why +=
+    if (std::log(compared.ratio.high) > std::log(one->ratio) - spent) {
+      compared.why +=
           fmt::format("; this is more than the {:.4g}x accepted until {}", one->ratio, date_text(one->until));
-      if (spent > 0) verdict.why += fmt::format(", of which {:.3g}x is in the base already", std::exp(spent));
+      if (spent > 0)
+        compared.why += fmt::format(", of which {:.3g}x is in the base already", std::exp(spent));
       return;
     }
-    verdict.standing = Standing::accepted;
-    verdict.why = fmt::format("accepted up to {:.4g}x until {} ({}): {}", one->ratio, date_text(one->until),
-                              one->reason, verdict.why);
+    compared.standing = Standing::accepted;
+    compared.why = fmt::format("accepted up to {:.4g}x until {} ({}): {}", one->ratio, date_text(one->until),
+                               one->reason, compared.why);
   }
 
   /// Why there is no sum to judge; empty when there is one.
@@ -171,7 +171,7 @@ class Application {
     return "";
   }
 
-  /// Ratio above which the sum of a row has crept: what was accepted within the sum does not count.
+  /// Ratio above which the sum of a row has crept. An accepted slow-down within the sum does not count.
   double limit_of(const std::string& key) const {
     const Acceptance* one = acceptance_of(key);
     const bool covers = one != nullptr && !is_over(*one) && one->release == ledger_.release;
@@ -179,17 +179,17 @@ class Application {
   }
 
   struct Tested {
-    ComparedRow* verdict;
+    ComparedRow* compared;
     DriftSum sum;
   };
 
   /// Each trial with an estimate here, with its sum since the release.
   std::vector<Tested> tested() const {
     std::vector<Tested> out;
-    for (ComparedRow& verdict : comparison_.rows) {
-      const auto estimate = estimate_of(verdict);
+    for (ComparedRow& compared : comparison_.rows) {
+      const auto estimate = estimate_of(compared);
       if (!estimate) continue;
-      out.push_back({&verdict, sum_of(steps(), verdict.key)});
+      out.push_back({&compared, sum_of(steps(), compared.key)});
       out.back().sum.add(*estimate);
     }
     return out;
@@ -217,42 +217,41 @@ class Application {
     say(fmt::format(
         "  drift: {} trials tested over {} steps and this one, limit {:.3g}, at most {:.0f} % false "
         "alarms together; most: {} {}",
-        rows.size(), steps().size(), occasion_.drift_limit, 100 * drift_level, largest->verdict->key,
+        rows.size(), steps().size(), occasion_.drift_limit, 100 * drift_level, largest->compared->key,
         text(largest->sum)));
     for (const Tested& row : rows) judge_sum(row, tail);
     say_what_is_missing(rows);
   }
 
   void judge_sum(const Tested& row, double tail) {
-    ComparedRow& verdict = *row.verdict;
-    const double limit = limit_of(verdict.key), low = std::exp(row.sum.low(tail));
+    ComparedRow& compared = *row.compared;
+    const double limit = limit_of(compared.key), low = std::exp(row.sum.low(tail));
     if (!(low > limit)) return;
     const std::string what = fmt::format(
         "takes {} as long as at release {}, after {} steps; for all trials together it is at least "
         "{:.3f}x, limit {:.3g}",
         text(row.sum), ledger_.release, row.sum.terms, low, limit);
-    say(fmt::format("  CREPT: {} {}", verdict.key, what));
-    verdict.why =
-        fmt::format("by drift: {}; in this comparison {}: {}", what, in_words(verdict), verdict.why);
-    verdict.standing = Standing::slower;
-    verdict.ratio = row.sum.interval(standing_coverage);
-    verdict.limit = limit;
-    verdict.crept_since = ledger_.release;
-    out_.fails = true;
+    say(fmt::format("  CREPT: {} {}", compared.key, what));
+    compared.why =
+        fmt::format("by drift: {}; in this comparison {}: {}", what, in_words(compared), compared.why);
+    compared.standing = Standing::slower;
+    compared.ratio = row.sum.interval(standing_coverage);
+    compared.limit = limit;
+    compared.crept_since = ledger_.release;
   }
 
   /// A sum that lacks a term may be too small, and trials that are not here were not tested.
   void say_what_is_missing(const std::vector<Tested>& rows) {
     std::vector<std::string> incomplete, untested;
     for (const Tested& row : rows) {
-      if (row.sum.terms < steps().size() + 1) incomplete.push_back(row.verdict->key);
+      if (row.sum.terms < steps().size() + 1) incomplete.push_back(row.compared->key);
     }
     std::set<std::string> in_steps;
     for (const Step& step : steps()) {
       for (const auto& [key, estimate] : step.rows) in_steps.insert(key);
     }
     for (const std::string& key : in_steps) {
-      if (std::ranges::none_of(rows, [&](const Tested& row) { return row.verdict->key == key; })) {
+      if (std::ranges::none_of(rows, [&](const Tested& row) { return row.compared->key == key; })) {
         untested.push_back(key);
       }
     }
@@ -270,12 +269,12 @@ class Application {
   const Ledger& ledger_;
   const Occasion& occasion_;
   std::optional<std::size_t> position_;
-  LedgerFindings out_;
+  std::vector<std::string> out_;
 };
 
 }  // namespace
 
-LedgerFindings apply(Comparison& comparison, const Ledger& ledger, const Occasion& occasion) {
+std::vector<std::string> apply(Comparison& comparison, const Ledger& ledger, const Occasion& occasion) {
   return Application(comparison, ledger, occasion).findings();
 }
 

@@ -1,7 +1,8 @@
-/// Finds, checks and extends the ledger of a suite, for all that judge by one.
+/// Finds, checks and extends the ledger of a suite, for all gates; and the rules that these have in common.
 #pragma once
 
 #include "assay/outcome.hpp"
+#include "bench/compare/outcome_of.hpp"
 #include "bench/ledger/ledger.hpp"
 
 #include <filesystem>
@@ -11,7 +12,7 @@
 
 namespace assay {
 
-/// Where baselines and ledgers are looked for when nobody says where.
+/// The folder of baselines and ledgers, unless the user names others.
 inline const std::filesystem::path usual_baselines = "baselines";
 
 using Folders = std::vector<std::filesystem::path>;
@@ -22,13 +23,23 @@ struct StoredLedger {
   Ledger ledger;
 };
 
+/// Rules that gates have in common, whatever they compare with.
+struct GateRules {
+  Folders baselines{usual_baselines};  ///< folders of baselines and ledgers: the first that has one counts
+  FailurePolicy failing;
+  double drift_limit = Occasion{}.drift_limit;
+  Date today{};
+  bool record_step = false;  ///< into the ledger, if the gate passes
+  std::string suite;         ///< file, as commands name it
+};
+
 /// Returns the ledger of the first folder of baselines that has one. Throws Error when it cannot be used, or
 /// a folder that was named is not there.
 std::optional<StoredLedger> find_ledger(const Folders& baselines, const std::string& suite,
                                         const std::filesystem::path& made = {});
 
-/// A mistyped folder would be one without baselines and acceptances. Throws Error for each that was named and
-/// is not there, but for `made`, the folder of --record-missing, which is made when it is needed.
+/// Throws Error for each folder that was named and is not there: a mistyped folder would be one without
+/// baselines and acceptances. `made`, the folder of --record-missing, is made when it is needed.
 void require_baselines(const Folders& baselines, const std::filesystem::path& made = {});
 
 /// The suite as commands name it, `suites/smoke.json --baselines FOLDER`: with the folder that has the
@@ -45,8 +56,8 @@ void require_recordable(const std::optional<StoredLedger>& stored, const std::st
 /// here are themselves.
 std::string step_end(const StoredLedger& stored, const std::string& commit);
 
-/// Writes the step of a gate that passed into the ledger as it is by now. Returns `passed` with a line that
-/// says so, or what is in the way.
+/// Writes the step of a gate that passed into the ledger, which it reads again first. Returns `passed` with a
+/// line that says so, or the obstacle.
 Outcome recorded(StoredLedger stored, Step step, Outcome passed);
 
 }  // namespace assay

@@ -2,7 +2,6 @@
 #include "bench/report/history.hpp"
 
 #include "assay/error.hpp"
-#include "bench/compare/row_text.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/ledger/date.hpp"
 #include "core/json/fields.hpp"

@@ -1,5 +1,5 @@
 // The results of a run on a terminal.
-#include "bench/compare/row_text.hpp"
+#include "bench/compare/words.hpp"
 #include "bench/report/content.hpp"
 #include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
