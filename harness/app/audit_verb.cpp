@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-/// The file that holds the results, and the results.
+/// Results with the name and the hash of their file.
 struct ReadResults {
   EvidenceFile file;
   Results results;

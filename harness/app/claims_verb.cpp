@@ -56,7 +56,7 @@ void add_epochs(ClaimEvidence& evidence, const std::string& text, const std::str
   }
 }
 
-/// Told by the schema that a file begins with.
+/// Adds a file, whose kind the schema at its beginning tells.
 void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
   const std::string text = read_file(file), where = file.string();
   const std::string_view beginning = std::string_view(text).substr(0, 4096);
@@ -95,7 +95,7 @@ Outcome claims_verb(const ClaimsOptions& options) {
   const ClaimsReport report = judged_claims(std::move(claims), evidence);
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
   put(options.json, to_text(report), to_json(report));
-  // A page on which nothing is decided is no answer.
+  // Verdicts that are all NOT MEASURED are no answer.
   const bool nothing = report.count(ClaimVerdict::not_measured) == report.rulings.size();
   return {nothing ? Word::not_measured : Word::done};
 }

@@ -22,7 +22,7 @@
 namespace assay {
 namespace {
 
-/// Lists what a reader must know of the times of a side, each remark once.
+/// Lists the remarks on the times of a side, each once with its trials.
 std::string remarks(std::string_view side, const Results& results) {
   std::map<std::string, std::vector<std::string>> keys;
   for (const TrialResult& trial : results.trials) {

@@ -108,8 +108,8 @@ std::vector<ListedChoice> choices_of(const Operation& operation, std::size_t var
   return out;
 }
 
-/// The operation with the variants that `wants` selects: those that one would use or, if `known`, those that
-/// are kept for the tests of checks. `problems` are those asked about, if any.
+/// Returns the operation with the variants that `wants` selects: variants for use or, if `known`, variants
+/// that are kept for the tests of checks. `problems` are the problems that the user asked about, if any.
 ListedOperation listed(const Operation& operation, const std::vector<std::string>& problems, bool known,
                        const std::function<bool(const VariantInfo&)>& wants) {
   ListedOperation out{.name = std::string(operation.name()),
@@ -200,7 +200,7 @@ std::string text_of(const ListedOperation& operation) {
   return out;
 }
 
-/// One variant a line, to be compared with the same of another program.
+/// Lists one variant per line, so that lists of two programs can be compared.
 std::string code_of(const ListedOperation& operation) {
   std::string out;
   for (const ListedVariant& one : operation.variants) {

@@ -45,7 +45,7 @@ void write_samples(const RunOptions& options, const Results& results) {
   if (!flags.out.empty()) write_file(flags.out, in_benchmark_format(flags.out_format, results));
 }
 
-/// Either seconds of a slice at least, or its calls.
+/// Reads the least seconds of a slice, `0.1s`, or the number of its calls, `100x`.
 void apply_min_time(MeasurePolicy& policy, std::string_view text) {
   const char unit = text.back();
   const std::string_view digits = unit == 's' || unit == 'x' ? text.substr(0, text.size() - 1) : text;

@@ -38,8 +38,8 @@ std::vector<double> sum_of(const Steps& steps) {
   return out;
 }
 
-/// How many times as fast all steps were without `seconds` of them, launch by launch as `epoch` is, so that
-/// an effect is never beyond its limit. Infinite where nothing would be left.
+/// Returns the time of all steps / the same without `seconds`. It is computed launch by launch, as `epoch`
+/// is, so that no effect exceeds its limit. Infinite where no time remains.
 double limit_of(const std::vector<double>& all, const std::vector<double>& seconds) {
   std::vector<double> others = all;
   std::ranges::transform(others, seconds, others.begin(), std::minus{});
@@ -47,7 +47,7 @@ double limit_of(const std::vector<double>& all, const std::vector<double>& secon
   return ratio_of_pairs(all, others).middle;
 }
 
-/// Percent of all steps that `seconds` of them are, the mean of the launches: such shares sum to the whole.
+/// Returns `seconds` in percent of all steps, as the mean over launches: such shares sum to 100.
 double share_of(const std::vector<double>& all, const std::vector<double>& seconds) {
   double sum = 0;
   for (std::size_t i = 0; i < all.size(); ++i) sum += seconds[i] / all[i];

@@ -20,7 +20,7 @@
 namespace assay {
 namespace {
 
-/// A case with what is in use, and what is the fastest.
+/// A case with the variant in use and the fastest variant.
 struct Replacement {
   const TrialResult* present = nullptr;
   const TrialResult* best = nullptr;
@@ -34,7 +34,7 @@ class LaunchSums {
   explicit LaunchSums(std::size_t launches) : sums_(std::max<std::size_t>(launches, 1)) {}
 
   void add(const TrialResult& trial, double weight) { add_launches(sums_, trial, weight); }
-  /// How many times as fast the other sum is.
+  /// Returns this sum / the other sum.
   Interval times_as_fast(const LaunchSums& after) const {
     return without_luck(ratio_of_pairs(sums_, after.sums_));
   }
@@ -53,7 +53,7 @@ class LaunchSums {
   std::vector<double> sums_;
 };
 
-/// Launches that every trial has; 0 where one lacks some.
+/// Returns the number of launches that all trials share; 0 where a trial lacks some.
 std::size_t shared_launches(const std::vector<Replacement>& cases) {
   std::size_t out = 0;
   for (const Replacement& one : cases) {
@@ -99,15 +99,15 @@ std::string audited_name(const TrialResult& trial) {
   return fmt::format("{}/{}#{}", trial.operation, trial.variant, trial.threads);
 }
 
-/// As the program that writes the audit has it, which need not be the one that was measured.
+/// Returns where this program registers the variant; the program that was measured may be another build.
 std::string location_of(const AuditRequest& request, const VariantInfo* info) {
   if (info == nullptr || info->source.empty()) return "not in the program that wrote this";
   const std::string line = info->line > 0 ? fmt::format(":{}", info->line) : "";
   return fmt::format("{}{} at {}", info->source, line, request.commit);
 }
 
-/// Declared by the variant; where the program does not have it, told by what its code called when it was
-/// timed.
+/// Asks the declaration of the variant or, where this program lacks it, the functions that its code called
+/// when it was timed.
 bool uses_library(const Results& results, const TrialResult& trial, const VariantInfo* info) {
   if (info != nullptr) return !info->libraries.empty();
   const std::vector<Calls>* calls = calls_of(results, trial);
@@ -116,7 +116,7 @@ bool uses_library(const Results& results, const TrialResult& trial, const Varian
          });
 }
 
-/// Whether the variant is slower than naive on another case, by the whole interval.
+/// Whether the whole interval says that the variant is slower than naive on another case.
 bool loses_elsewhere(const Results& results, const NaiveTrials& naive_trials, const TrialResult& winner) {
   return std::ranges::any_of(results.trials, [&](const TrialResult& trial) {
     if (trial.operation != winner.operation || trial.variant != winner.variant ||
@@ -204,7 +204,7 @@ std::vector<std::string> risks_of_run(const Results& results) {
   return out;
 }
 
-/// The whole that each finding is compared with.
+/// The present epoch, with which each finding is compared.
 struct WholeRun {
   NaiveTrials naive;
   std::vector<BeatenRoof> beaten;

@@ -1,4 +1,4 @@
-/// The audit of a run: what an epoch gains by the fastest variants, ranked, with what each gain rests on.
+/// The audit of a run: the gains of an epoch by the fastest variants, ranked, each with its evidence.
 #pragma once
 
 #include "assay/results.hpp"
@@ -44,7 +44,7 @@ struct AuditFinding {
   double allocations = 0, workspace_bytes = 0, prepare_seconds = 0;
   std::vector<AuditedCase> cases;
   std::vector<std::string> risks;
-  /// The speed-up of the same cases in the run before; none where it has not all of them.
+  /// The speed-up of the same cases in the run before; nothing where that run lacks a case.
   std::optional<Interval> expected;
   bool as_expected = false;  ///< the two intervals meet
 };
@@ -64,7 +64,7 @@ struct AuditTotal {
 
 struct AuditReport {
   ClaimsRun run;
-  std::vector<EvidenceFile> files;  ///< the results, and those before where they were given
+  std::vector<EvidenceFile> files;  ///< the results, and the results before where they were given
   bool is_network = false;          ///< seconds are those of an epoch, else of one call of each case
   Interval present;                 ///< seconds before anything is replaced
   std::vector<AuditFinding> findings;
@@ -82,7 +82,8 @@ struct AuditRequest {
   FindVariant find_variant;
 };
 
-/// Ranks by saved seconds. Only what gains by its whole interval is a finding; the rest is said to be open.
+/// Ranks variants by saved seconds. A variant is a finding where its whole interval shows a gain; the others
+/// are listed as not examined.
 AuditReport audited(const AuditRequest& request);
 
 /// At most twelve lines, the outcome first.

@@ -47,7 +47,7 @@ std::string coverage_text(const AuditReport& report) {
              : "launches are too few or differ, so that there is no interval";
 }
 
-/// One finding, with what its gain rests on.
+/// One finding with its evidence.
 doc::Section finding_section(const AuditReport& report, std::size_t at) {
   const AuditFinding& one = report.findings[at];
   const EvidenceFile file = report.files.empty() ? EvidenceFile{} : report.files.front();
@@ -139,15 +139,11 @@ std::string to_markdown(const AuditReport& report) {
   };
   doc::List summary, unmeasured;
   for (Text& line : summary_lines(report)) summary.items.emplace_back(std::move(line));
-  doc::Table findings{.columns = {{.tag = "number", .name = " "},
-                                  {.tag = "variant"},
-                                  {.tag = "share", .name = "of the whole", .unit = "share"},
-                                  {.tag = "speedup", .name = "its speed-up", .unit = "x"},
-                                  {.tag = "saved", .name = "saves", .unit = "s"},
-                                  {.tag = "roof", .name = "of roof"},
-                                  {.tag = "worst_error", .unit = "ratio"},
-                                  {.tag = "phase", .name = "effort", .folds = false}},
+  doc::Table findings{.columns = doc::columns("number; variant; share = of the whole [share]; speedup = its "
+                                              "speed-up [x]; saved = saves [s]; roof = of roof; worst_error "
+                                              "[ratio]; !phase = effort"),
                       .instead = "None: nothing is faster than what is in use by its whole interval."};
+  findings.columns[0].name = " ";
   doc::Table expected{
       .columns = doc::columns("variant; expected [x]; speedup = measured [x]; !as_expected = intervals meet"),
       .instead = "There is no run before that has these cases."};
@@ -162,13 +158,8 @@ std::string to_markdown(const AuditReport& report) {
     expected.rows.push_back({code(one.variant), doc::speedup(*one.expected), doc::speedup(one.speedup),
                              one.as_expected ? Text("yes") : doc::strong("no")});
   }
-  doc::Table phases{.columns = {{.tag = "phase"},
-                                {.tag = "findings"},
-                                {.tag = "seconds",
-                                 .name = std::string(whole_of(report)) + " afterwards",
-                                 .unit = "s",
-                                 .folds = false},
-                                {.tag = "gain", .name = "in all", .unit = "x", .folds = false}}};
+  doc::Table phases{.columns = doc::columns("phase; findings; !seconds [s]; !gain = in all [x]")};
+  phases.columns[2].name = std::string(whole_of(report)) + " afterwards";
   for (const AuditTotal& total : report.totals) {
     std::vector<std::string> variants;
     for (const AuditFinding& one : report.findings) {

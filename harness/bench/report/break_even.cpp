@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-/// A problem's text, taken apart: extents are numbers, and what is no number tells kinds of problems apart.
+/// A problem's text, taken apart: fields with numbers are extents; other fields tell kinds of problems apart.
 struct Parts {
   std::string extents, kind;
 };
@@ -27,7 +27,7 @@ Parts parts_of(const std::string& problem) {
   return out;
 }
 
-/// Returns the trial to beat: with several threads the same with one, otherwise naive.
+/// Returns the trial to beat: naive or, for several threads, the same variant with one thread.
 const TrialResult* rival_of(const Results& results, const NaiveTrials& naive, const TrialResult& trial) {
   if (trial.threads == 1) return naive.beside(trial);
   for (const TrialResult& other : results.trials) {
@@ -39,13 +39,11 @@ const TrialResult* rival_of(const Results& results, const NaiveTrials& naive, co
   return nullptr;
 }
 
-double bytes_of(const TrialResult& trial) { return trial.cost.bytes_read + trial.cost.bytes_written; }
-
-BreakEven row_of(BreakEven row, std::vector<BreakEvenSize> sizes) {
-  std::ranges::stable_sort(sizes, {}, &BreakEvenSize::bytes);
-  row.sizes = sizes.size();
+/// Finds the size from which on the variant is faster.
+void judge(BreakEven& row) {
+  std::ranges::stable_sort(row.points, {}, &BreakEvenSize::bytes);
   bool faster_so_far = true;  // from the largest down
-  for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
+  for (auto size = row.points.rbegin(); size != row.points.rend(); ++size) {
     const bool faster = size->ratio.low > 1;
     faster_so_far = faster_so_far && faster;
     if (faster_so_far) {
@@ -56,40 +54,33 @@ BreakEven row_of(BreakEven row, std::vector<BreakEvenSize> sizes) {
     auto& list = size->ratio.high < 1 ? row.slower : row.undecided;
     list.insert(list.begin(), size->extents);
   }
-  row.points = std::move(sizes);
-  return row;
 }
 
 }  // namespace
 
 std::vector<BreakEven> break_even(const Results& results) {
   const NaiveTrials naive(results);
-  std::vector<BreakEven> rows;
-  std::vector<std::vector<BreakEvenSize>> sizes;
+  std::vector<BreakEven> out;
   for (const TrialResult& trial : results.trials) {
     const TrialResult* rival = is_measured(trial) ? rival_of(results, naive, trial) : nullptr;
     if (rival == nullptr || rival == &trial) continue;
     const Interval ratio = speedup(*rival, trial);
     if (ratio.middle <= 0) continue;  // they share no launch
     const Parts parts = parts_of(trial.problem);
-    const BreakEven row{.operation = trial.operation,
-                        .kind = parts.kind,
-                        .trial = with_threads(trial.variant, trial.threads),
-                        .rival = with_threads(rival->variant, rival->threads)};
-    auto at = std::ranges::find_if(rows, [&](const BreakEven& r) {
-      return r.operation == row.operation && r.kind == row.kind && r.trial == row.trial;
+    const std::string name = with_threads(trial.variant, trial.threads);
+    auto row = std::ranges::find_if(out, [&](const BreakEven& known) {
+      return known.operation == trial.operation && known.kind == parts.kind && known.trial == name;
     });
-    if (at == rows.end()) {
-      at = rows.insert(rows.end(), row);
-      sizes.emplace_back();
+    if (row == out.end()) {
+      row = out.insert(row, {.operation = trial.operation,
+                             .kind = parts.kind,
+                             .trial = name,
+                             .rival = with_threads(rival->variant, rival->threads)});
     }
-    sizes[static_cast<std::size_t>(at - rows.begin())].push_back({parts.extents, bytes_of(trial), ratio});
+    row->points.push_back({parts.extents, trial.cost.bytes_read + trial.cost.bytes_written, ratio});
   }
-  std::vector<BreakEven> out;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    BreakEven row = row_of(std::move(rows[i]), std::move(sizes[i]));
-    if (row.sizes > 1 || !row.slower.empty()) out.push_back(std::move(row));
-  }
+  std::ranges::for_each(out, judge);
+  std::erase_if(out, [](const BreakEven& row) { return row.points.size() == 1 && row.slower.empty(); });
   return out;
 }
 

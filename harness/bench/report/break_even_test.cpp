@@ -32,7 +32,7 @@ TEST(BreakEvenTable, NamesTheSmallestSizeFromWhichOnItIsFaster) {
   EXPECT_EQ(rows[0].operation, "relu");
   EXPECT_EQ(rows[0].trial, "simd");
   EXPECT_EQ(rows[0].rival, "naive");
-  EXPECT_EQ(rows[0].sizes, 3U);
+  EXPECT_EQ(rows[0].points.size(), 3U);
   EXPECT_EQ(rows[0].from, "n=1000");
   EXPECT_EQ(rows[0].from_bytes, 8000);
   EXPECT_THAT(rows[0].slower, ElementsAre("n=10"));

@@ -19,18 +19,18 @@
 namespace assay {
 namespace {
 
-/// Bytes of the heap that a call allocates, with those that are kept between calls.
+/// Returns the bytes that a call allocates and the bytes that are kept between calls, added up.
 double bytes_needed(const TrialResult& trial) {
   return figure_of(trial, "allocated_bytes_per_call") + figure_of(trial, "workspace_bytes");
 }
 
-/// Bounds are of medians that have an interval themselves.
+/// A bound is made of medians, which have intervals themselves: it is believed until this factor is exceeded.
 constexpr double believed_bound = 1.05;
 
-/// Share of processor time used by others: above it a team loses a core for milliseconds at a time.
+/// Above this share of processor time used by others, a team of threads loses a core for milliseconds.
 constexpr double most_busy_beside = 0.1;
 
-/// A quantity that falls where its argument rises turns the ends around.
+/// Maps an interval. The ends change places where the map falls.
 Interval mapped(const Interval& from, const std::function<double(double)>& map) {
   Interval out = from;
   out.low = map(from.low);
@@ -42,7 +42,7 @@ Interval mapped(const Interval& from, const std::function<double(double)>& map) 
 
 double saved_of(double speedup) { return 1 - 1 / speedup; }
 
-/// Returns a ratio of times in terms of the figure.
+/// Converts a speed-up to the figure.
 double figure_of_speedup(ClaimedFigure figure, double speedup) {
   switch (figure) {
     case ClaimedFigure::time_saved:
@@ -59,7 +59,7 @@ Interval figure_of_speedup(ClaimedFigure figure, const Interval& speedup) {
 
 PartRuling open(std::string why) { return {.why = std::move(why)}; }
 
-/// The verdict of a value against the range, by the whole interval.
+/// Decides by the whole interval of the value against the claimed range.
 void decide_value(const ClaimPart& part, PartRuling& ruling) {
   const Interval& value = *ruling.value;
   if (value.basis == Basis::slices || value.coverage <= 0) {
@@ -68,7 +68,7 @@ void decide_value(const ClaimPart& part, PartRuling& ruling) {
     ruling.verdict = ClaimVerdict::shortfall;
     ruling.why = "the whole interval lies below the claim";
   } else if (value.low >= part.from) {
-    // A part of the whole can gain less there.
+    // A gain of a part is a smaller gain of the whole.
     if (part.part_of_whole) {
       ruling.why = "as much or more of what was timed, which is only a part of the whole";
     } else if (value.low > part.to) {
@@ -83,7 +83,7 @@ void decide_value(const ClaimPart& part, PartRuling& ruling) {
   }
 }
 
-/// A claim above what can be is over its bound, unless more than the bound was measured: then the bound is
+/// A claim above its bound is OVER BOUND, unless a measurement exceeds the bound, too: then the bound is
 /// wrong.
 void apply_bound(const ClaimPart& part, PartRuling& ruling) {
   if (!ruling.bound || ruling.verdict == ClaimVerdict::wrong) return;
@@ -116,7 +116,7 @@ const TrialResult* other_trial(const Results& results, const TrialResult& trial,
 
 Interval exactly(double value) { return {value, value, value, 1}; }
 
-/// Nothing where nothing can be said of the pair.
+/// Returns the figure of the pair; nothing where it has none.
 std::optional<Interval> value_of(const ClaimPart& part, const TrialResult& trial, const TrialResult* other) {
   const auto saved = [](double own, double others) -> std::optional<Interval> {
     return others > 0 ? std::optional(exactly(1 - own / others)) : std::nullopt;
@@ -139,7 +139,7 @@ std::optional<Interval> value_of(const ClaimPart& part, const TrialResult& trial
   return figure_of_speedup(part.figure, ratio);
 }
 
-/// The bound of a speed-up over another trial that the roofs allow, where they are believed.
+/// Returns the largest speed-up over the other trial that the roofs allow, where these are believed.
 std::optional<double> bound_of(const ClaimPart& part, const Results& results, const TrialResult& trial,
                                const TrialResult& other, const std::vector<BeatenRoof>& beaten) {
   if (part.figure != ClaimedFigure::speedup && part.figure != ClaimedFigure::time_saved) return std::nullopt;
@@ -157,8 +157,8 @@ std::optional<double> bound_of(const ClaimPart& part, const Results& results, co
   return figure_of_speedup(part.figure, time_of(other).middle / limit.seconds);
 }
 
-/// The mean over cases: geometric of ratios, also of the ratios that shares stand for. Both ends are means of
-/// ends, which is wider than the interval of the mean.
+/// Returns the geometric mean over cases; a share s counts as the ratio 1 - s. Intervals of means are made of
+/// means of ends, which is wider than the interval of the mean.
 double mean_of(ClaimedFigure figure, const std::vector<double>& values) {
   const bool is_share = unit_of(figure) == "share";
   double sum = 0;
@@ -167,7 +167,8 @@ double mean_of(ClaimedFigure figure, const std::vector<double>& values) {
   return is_share ? 1 - mean : mean;
 }
 
-/// Made of the lower, the middle and the upper ends of all; covers as much as the least of them.
+/// Joins the lower ends, the middles and the upper ends of all intervals. The coverage is the least of
+/// theirs.
 Interval of_ends(const std::vector<Interval>& all,
                  const std::function<double(const std::vector<double>&)>& joined) {
   Interval out{.coverage = 1};
@@ -183,7 +184,7 @@ Interval of_ends(const std::vector<Interval>& all,
   return out;
 }
 
-/// For a time less is better, for everything else more.
+/// Less is better for times and slow-downs, more for all other figures.
 bool is_better(ClaimedFigure figure, const Interval& value, const Interval& than) {
   const bool less = figure == ClaimedFigure::seconds || figure == ClaimedFigure::slowdown;
   return less ? value.middle < than.middle : value.middle > than.middle;
@@ -239,7 +240,7 @@ PartRuling by_trials(const ClaimPart& part, const ClaimEvidence& evidence) {
   std::vector<Interval> values;
   for (const DecidingCase& one : out.cases) values.push_back(one.value);
   out.value = of_ends(values, [&](const auto& ends) { return mean_of(part.figure, ends); });
-  // A hundredth of a roof says nothing about a graph or a search.
+  // A bound of ten times the measured value, or more, says nothing.
   const auto says_something = [&](double most) {
     return part.from > most ||
            (part.figure == ClaimedFigure::speedup ? most < 10 * out.value->high : most < 0.9);
@@ -259,8 +260,8 @@ PartRuling by_trials(const ClaimPart& part, const ClaimEvidence& evidence) {
   return out;
 }
 
-/// Bytes that the contract reads and writes pass in any case. A store brings its line into the cache first,
-/// unless it goes past the caches: that is all that can be saved without fusion.
+/// Without fusion all bytes of the contract are read and written. Only the reading of lines that a store
+/// brings into the cache can be saved, by stores past the caches.
 PartRuling by_traffic(const ClaimPart& part, const ClaimEvidence& evidence) {
   PartRuling out = open("no results hold a trial whose contract bounds it");
   std::vector<double> bounds;
@@ -284,8 +285,8 @@ PartRuling by_traffic(const ClaimPart& part, const ClaimEvidence& evidence) {
   return out;
 }
 
-/// The same results with the fastest variant of every other operation in the place of its naive one: the
-/// share of an operation is that of a program whose rest is not naive.
+/// Replaces the naive variants of all other operations by their fastest ones, so that the share of
+/// `operation` is its share in a program that is fast otherwise.
 Results others_replaced(const Results& results, const std::string& operation) {
   Results out = results;
   out.trials.clear();
@@ -399,7 +400,7 @@ PartRuling by_arithmetic(const ClaimPart& part, const ClaimEvidence& evidence) {
   return {.verdict = ClaimVerdict::confirmed, .why = "its figures follow from each other"};
 }
 
-/// Amdahl's law over exclusive shares: gains are composed and never added up.
+/// Composes gains by Amdahl's law over exclusive shares.
 double composed_speedup(const std::vector<ClaimShare>& shares, const std::vector<double>& speedups) {
   double left = 1;
   for (std::size_t i = 0; i < shares.size(); ++i) left -= shares[i].share * saved_of(speedups[i]);

@@ -1,5 +1,5 @@
-/// Verdicts on what public write-ups of training performance claim: a file of claims, each a range with the
-/// cases that decide it, against what was measured here.
+/// Verdicts on claims of public write-ups about training performance. A file of claims names a range for
+/// each, and the cases that decide it; results that were measured here are compared with the range.
 #pragma once
 
 #include "assay/interval.hpp"
@@ -16,21 +16,21 @@ namespace assay {
 
 /// The figure that a part of a claim is about. Shares and savings are fractions, times seconds.
 enum class ClaimedFigure {
-  speedup,            ///< time of the trial that it is compared with, by its own
+  speedup,            ///< time of the other trial / time of the trial
   time_saved,         ///< 1 - 1 / speed-up
   slowdown,           ///< 1 / speed-up
   seconds,            ///< of a call
-  rate,               ///< `items` of a call by its seconds
-  workspace_saved,    ///< 1 - workspace by that of the other trial
-  allocations_saved,  ///< 1 - bytes that a call allocates by those of the other trial
-  traffic_saved,      ///< of memory, without fusion: nobody counts it here, the contract bounds it
-  epoch_speedup,      ///< of the sum over the cases of a suite, when `operation` or all of it is replaced
-  epoch_time_saved,   ///< 1 - 1 / that
-  composed_speedup,  ///< of shares of a whole, each with the measured speed-up of another claim: Amdahl's law
-  composed_saved,    ///< 1 - 1 / that
-  epochs_predicted,  ///< share of epochs that a model predicts to `within`
-  agreement,         ///< published code computes what it should
-  arithmetic         ///< published figures follow from each other
+  rate,               ///< `items` of a call / its seconds
+  workspace_saved,    ///< 1 - workspace / workspace of the other trial
+  allocations_saved,  ///< 1 - bytes that a call allocates / bytes of the other trial
+  traffic_saved,      ///< of memory, without fusion: it is not counted; the contract bounds it
+  epoch_speedup,      ///< of the cases of a suite together, with `operation` or all of them replaced
+  epoch_time_saved,   ///< 1 - 1 / epoch_speedup
+  composed_speedup,   ///< by Amdahl's law, of shares with the measured speed-ups of other claims
+  composed_saved,     ///< 1 - 1 / composed_speedup
+  epochs_predicted,   ///< share of epochs that a model predicts to `within`
+  agreement,          ///< published code computes what it should
+  arithmetic          ///< published figures follow from each other
 };
 inline constexpr std::array<std::string_view, 15> claimed_figures{
     "speed-up",          "time saved",        "slow-down",        "seconds",        "rate",
@@ -50,7 +50,7 @@ struct ClaimShare {
   std::string claim;  ///< whose first part says how many times faster it becomes; empty: it takes no time
 };
 
-/// The most that can be, and what that follows from.
+/// The largest possible value of a figure, and the reason.
 struct ClaimBound {
   double most = 0;
   std::string why;
@@ -60,30 +60,30 @@ struct ClaimPart {
   std::string what;  ///< the figure in words: `time of element-wise operations`
   ClaimedFigure figure = ClaimedFigure::speedup;
   double from = 0, to = 0;    ///< as claimed
-  std::string trials;         ///< regular expression of the keys that decide; the best of each case counts
-  std::string against;        ///< variant of the same case that they are compared with; `naive` where empty
-  std::string against_trial;  ///< or a regular expression of the one trial, of any case
+  std::string trials;         ///< regular expression of keys that decide; the best trial of each case counts
+  std::string against;        ///< variant that they are compared with, in the same case; empty: `naive`
+  std::string against_trial;  ///< or a regular expression of one key of any case
   double items = 0;           ///< of a call, for a rate
-  std::string suite;          ///< of the results that decide, or that an epoch is made of; empty: all
-  /// Waiting is part of what is timed, so that nothing is decided beside other work; also true of trials with
-  /// several threads.
+  std::string suite;          ///< whose results decide, or make an epoch; empty: all
+  /// Its time includes waiting, so that nothing is decided beside other work. Trials with several threads are
+  /// treated as if this were set.
   bool quiet = false;
-  std::string cases;      ///< regular expression of its cases that make the whole; empty: all
-  std::string operation;  ///< that is replaced; empty: all
-  /// The whole is only what the suite lists of it, so that a gain is at most what is found.
+  std::string cases;      ///< regular expression of the cases that make the whole; empty: all
+  std::string operation;  ///< the replaced operation; empty: all
+  /// The suite lists only a part of the whole, so that the gain of the whole is at most the gain found.
   bool part_of_whole = false;
   std::vector<ClaimShare> composed;
-  std::string model;               ///< of epochs that were predicted
-  double within = 0;               ///< relative error that is still right
-  std::vector<std::string> wrong;  ///< published code that is kept as known to be bad: operation/variant
-  std::string job, field;          ///< a job with figures as published, and where in it they stand
+  std::string model;               ///< that predicted epochs
+  double within = 0;               ///< largest relative error of a right prediction
+  std::vector<std::string> wrong;  ///< published code, kept as known to be bad: operation/variant
+  std::string job, field;          ///< a job with figures as published, and the field of the figure
   std::optional<ClaimBound> bound;
   std::string not_measured;  ///< why nothing here can decide it
 };
 
 struct PublishedClaim {
   std::string id, source, scope, claim;
-  std::string known;  ///< what is known of it without measuring
+  std::string known;  ///< known facts that need no measurement
   std::vector<ClaimPart> parts;
 };
 
@@ -104,7 +104,7 @@ inline std::string_view to_string(ClaimVerdict verdict) {
 struct EvidenceFile {
   std::string name, hash, what;
 };
-/// The one whose content is `text`; `what` it holds, in words.
+/// Returns the entry of a file with the content `text`; `what` says in words what it holds.
 EvidenceFile evidence_file(const std::filesystem::path& file, std::string_view text, std::string what);
 
 /// The check of published code that is known to be bad.
@@ -119,7 +119,7 @@ struct Contradiction {
   std::string job, field, text;
 };
 
-/// How far off an epoch was that a model had predicted; relative, of the epoch that was measured.
+/// The error of a predicted epoch, relative to the measured epoch.
 struct EpochError {
   std::string model;
   double error = 0;
@@ -130,12 +130,12 @@ struct ClaimEvidence {
   std::vector<EvidenceFile> files;
   std::vector<Results> results;
   std::vector<RejectedCode> known_bad;
-  std::vector<std::string> jobs;  ///< whose figures were looked at
+  std::vector<std::string> jobs;  ///< jobs whose figures were examined
   std::vector<Contradiction> contradictions;
   std::vector<EpochError> epochs;
 };
 
-/// One case that decides: its best trial, and what that was compared with.
+/// One case that decides: its best trial, and the trial that this was compared with.
 struct DecidingCase {
   std::string key, against;
   Interval value;

@@ -15,17 +15,7 @@
 namespace assay {
 namespace {
 
-constexpr Fields::Rule terse{.terse = true};
-constexpr Fields::Rule fraction{.terse = true, .least = 0, .most = 1};
-
-bool is_of_trials(ClaimedFigure figure) { return figure <= ClaimedFigure::traffic_saved; }
-bool is_composed(ClaimedFigure figure) {
-  return figure == ClaimedFigure::composed_speedup || figure == ClaimedFigure::composed_saved;
-}
-bool is_of_an_epoch(ClaimedFigure figure) {
-  return figure == ClaimedFigure::epoch_speedup || figure == ClaimedFigure::epoch_time_saved;
-}
-/// Words in place of a range.
+/// Whether the figure is claimed in words and not as a range.
 bool has_no_range(ClaimedFigure figure) {
   return figure == ClaimedFigure::agreement || figure == ClaimedFigure::arithmetic;
 }
@@ -38,20 +28,25 @@ void require_expression(const Fields& f, const char* name, const std::string& te
   }
 }
 
-/// A part that nothing could decide would look like one that nobody measured.
+/// Refuses a part that nothing could decide: it would look like a part that nobody measured.
 void require_what_it_needs(const Fields& f, const ClaimPart& part) {
-  const std::string_view word = claimed_figures[static_cast<std::size_t>(part.figure)];
-  const auto need = [&](bool needed, bool there, const char* name) {
-    if (needed && !there) f.refuse("figure", fmt::format("is {}, which needs \"{}\"", word, name));
+  const auto need = [&](bool there, const char* name) {
+    if (there) return;
+    const std::string_view word = claimed_figures[static_cast<std::size_t>(part.figure)];
+    f.refuse("figure", fmt::format("is {}, which needs \"{}\"", word, name));
   };
-  need(is_of_trials(part.figure), !part.trials.empty(), "trials");
-  need(part.figure == ClaimedFigure::rate, part.items > 0, "items");
-  need(is_of_an_epoch(part.figure), !part.suite.empty(), "suite");
-  need(is_composed(part.figure), !part.composed.empty(), "composed");
-  need(part.figure == ClaimedFigure::epochs_predicted, !part.model.empty() && part.within > 0,
-       "model\" and \"within");
-  need(part.figure == ClaimedFigure::agreement, !part.wrong.empty(), "wrong");
-  need(part.figure == ClaimedFigure::arithmetic, !part.job.empty(), "job");
+  switch (part.figure) {
+    case ClaimedFigure::epoch_speedup:
+    case ClaimedFigure::epoch_time_saved: return need(!part.suite.empty(), "suite");
+    case ClaimedFigure::composed_speedup:
+    case ClaimedFigure::composed_saved: return need(!part.composed.empty(), "composed");
+    case ClaimedFigure::epochs_predicted:
+      return need(!part.model.empty() && part.within > 0, "model\" and \"within");
+    case ClaimedFigure::agreement: return need(!part.wrong.empty(), "wrong");
+    case ClaimedFigure::arithmetic: return need(!part.job.empty(), "job");
+    default: need(!part.trials.empty(), "trials");
+  }
+  if (part.figure == ClaimedFigure::rate) need(part.items > 0, "items");
 }
 
 /// Shares of a whole are exclusive.
@@ -109,7 +104,7 @@ void describe(Fields& f, ClaimPart& part) {
     {.terse = true, .about = "the suite lists only a part of the whole that the claim is of"});
   f("composed", part.composed, {.terse = true, .about = "exclusive shares of a whole"});
   f("model", part.model, {.terse = true, .about = "of epochs that were predicted: M0 to M4"});
-  f("within", part.within, fraction);
+  f("within", part.within, {.terse = true, .least = 0, .most = 1});
   f("wrong", part.wrong, {.terse = true, .about = "published code that is known to be bad"});
   f("job", part.job, {.terse = true, .about = "a job with figures as published"});
   f("field", part.field, {.terse = true, .about = "of it, such as claims[0]"});

@@ -19,7 +19,7 @@ namespace {
 using doc::code;
 using doc::Text;
 
-/// Keys that a document lists of one part; the JSON has all.
+/// A document lists so many keys of a part; the JSON has all.
 constexpr std::size_t most_keys = 12;
 
 /// A saving below zero is told in words: "3.50 % lost [2.71, 4.40]", or "6.94 % lost [40.8 lost to 33.3
@@ -37,7 +37,7 @@ std::string saving_text(const Interval& saved) {
 std::string value_text(ClaimedFigure of, Interval value) {
   if (value.low == value.high) value.coverage = 0;
   if (unit_of(of) == "share") {
-    // Less than a hundredth of a percent is none.
+    // Less than a hundredth of a percent counts as 0.
     for (double* end : {&value.low, &value.middle, &value.high}) *end = std::abs(*end) < 1e-4 ? 0 : *end;
     if (value.low < 0) return saving_text(value);
   }
@@ -108,7 +108,7 @@ std::vector<std::string> contradictions_in(const ClaimsReport& report) {
 std::string to_text(const ClaimsReport& report) {
   std::vector<const ClaimRuling*> order;
   for (const ClaimRuling& ruling : report.rulings) order.push_back(&ruling);
-  // Wrong ones last, right above the counts: a terminal shows the end of what is long.
+  // Wrong claims come last, right above the counts: a terminal shows the end of a long text.
   std::ranges::stable_sort(order, std::greater{}, [](const ClaimRuling* one) { return one->verdict; });
   std::string out;
   for (const ClaimRuling* ruling : order) {

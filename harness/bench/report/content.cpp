@@ -41,7 +41,7 @@ std::vector<AgreementRow> agreement_of(const Results& results) {
   return out;
 }
 
-/// One row for each value of a figure in a case, the values of one figure together.
+/// Returns a row for each value of a figure in a case; the values of a figure stand together.
 std::vector<FigureRow> figures_of(const Results& results) {
   std::vector<FigureRow> out;
   std::map<std::pair<std::string, std::string>, std::size_t> trials;  // that have a figure, by case and name
@@ -90,7 +90,7 @@ std::vector<std::string> commands(const Results& results) {
 
 constexpr double handle_seconds = 1e-6;
 
-/// Returns the number of calls after which a variant has gained over naive as much as its preparation took.
+/// Returns the number of calls after which the time gained over naive exceeds the preparation.
 double repaid_after(const TrialResult* naive, const TrialResult& trial) {
   if (naive == nullptr || !is_measured(trial) || figure_of(trial, "prepare_seconds") < handle_seconds)
     return 0;
@@ -108,9 +108,7 @@ std::vector<TrustRow> trust_of(const Results& results) {
       row = out.insert(out.end(), {.variant = name});
       if (const std::vector<Calls>* calls = calls_of(results, trial)) row->calls = *calls;
     }
-    row->slices += trial.audit.slices;
-    row->judged += trial.audit.judged;
-    row->compared += trial.audit.compared;
+    row->audit.add(trial.audit);
   }
   return out;
 }
@@ -203,7 +201,7 @@ TimeRow time_row(const Results& results, const TrialResult& trial, const TrialRe
     const RoofLimit limit = limit_at_roof(*roof, trial.cost, bytes);
     row.roof_not_believed = std::ranges::any_of(
         beaten, [&](const BeatenRoof& one) { return one.threads == trial.threads && one.by == limit.by; });
-    // An interval that reaches below a roof does not show it beaten, and nothing is faster than a roof.
+    // A roof is not beaten by an interval that reaches below it, and no share exceeds 1.
     if (!row.roof_not_believed) row.share_of_roof = std::min(1.0, limit.seconds / row.seconds.middle);
   }
   return row;
@@ -261,7 +259,7 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
   }
   out.peers = peers(results);
   out.ladder = ladder(results);
-  // Sizes of which each was measured elsewhere cannot tell from which size on a variant pays.
+  // Sizes that were measured on different machines do not show from which size on a variant pays.
   if (results.mixed_machines.empty()) out.break_even = break_even(results);
   const bool recorded = baseline && !baseline->recordings.empty();
   if (recorded) out.baseline = baseline_text(*baseline);

@@ -1,4 +1,4 @@
-// The parts of a report's content that need more than a line.
+// The parts of a report, each computed from results by one function.
 #pragma once
 
 #include "assay/report.hpp"
@@ -16,11 +16,11 @@ std::size_t sampled_launches(const TrialResult& trial);
 std::size_t slices_of(const TrialResult& trial);
 /// Seconds per call of each slice by launch, in run order; none where the report withholds seconds.
 std::vector<std::vector<double>> samples_of(const TimeRow& row);
-/// Of one ratio at least; 1 is the same time.
+/// Returns the geometric mean of at least one ratio.
 double geometric_mean(const std::vector<CaseRatio>& ratios);
 /// The name of a variant with its threads, where they are several: "packed", "packed#2".
 std::string with_threads(const std::string& variant, int threads);
-/// The calls of its code beyond run-times; null where they are not known.
+/// Returns the functions that the variant's code calls beyond run-times; null where they are not known.
 const std::vector<Calls>* calls_of(const Results& results, const TrialResult& trial);
 /// Adds the seconds of the trial, `weight` times: those of each launch to the sum of that launch, or the
 /// median of all to a single sum.
@@ -28,7 +28,7 @@ void add_launches(std::vector<double>& sums, const TrialResult& trial, double we
 /// The trials that did not run here, by the words of `reason`, in the order of the first of each.
 std::vector<std::pair<std::string, Index>> skipped_by(const Results& results,
                                                       std::string (*reason)(const TrialResult&));
-/// Ran, and gave other numbers than the oracle.
+/// Whether the trial ran and gave other numbers than the oracle.
 bool disagrees(const TrialResult& trial);
 
 /// The lines of to_table() on the trials that disagree, fail or are faster than any kernel can be, by their
@@ -42,7 +42,7 @@ std::vector<std::string> not_covered(const Results& results, const std::optional
                                      const std::vector<Prediction>& predictions);
 
 /// The row of one measured trial, without seconds where machines were mixed, and without a share of the roof
-/// where that was beaten. `naive` is that of its case, or null.
+/// where the roof was beaten. `naive` is the naive trial of its case, or null.
 TimeRow time_row(const Results& results, const TrialResult& trial, const TrialResult* naive,
                  const std::vector<BeatenRoof>& beaten);
 
@@ -53,7 +53,7 @@ std::vector<BreakEven> break_even(const Results& results);
 /// Returns a row for every operation and thread count at which a library was measured beside ours.
 std::vector<PeerRow> peers(const Results& results);
 
-/// Returns the steps that were measured beside the one before, those of an operation together.
+/// Returns the steps that were measured beside the variant before, grouped by operation.
 std::vector<LadderStep> ladder(const Results& results);
 
 /// Each prediction with its largest contributions, and the parts of an epoch that they leave out, for a
@@ -61,7 +61,7 @@ std::vector<LadderStep> ladder(const Results& results);
 std::string prediction_text(const std::string& suite, const std::vector<Prediction>& predictions);
 
 doc::Column column_of(const Figure& figure);
-/// The value of a figure, where it is known: a time below 1 µs is that of a handle, and no preparation.
+/// The value of a figure, where it is known. Preparation below 1 µs only copies a handle, and is left out.
 doc::Text figure_cell(const Figure& figure, const FigureValues& values);
 
 struct EvidenceFile;
@@ -71,7 +71,7 @@ doc::Table files_table(const std::vector<EvidenceFile>& files);
 /// Says in a sentence how the machine was disturbed while trials were timed.
 std::string weather_text(const Weather& weather);
 
-/// The naive trials of all cases, where these were measured. Refers to the results.
+/// The naive trials that were measured, by case. Refers to the results.
 class NaiveTrials {
  public:
   explicit NaiveTrials(const Results& results);

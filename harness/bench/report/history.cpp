@@ -54,7 +54,7 @@ void describe(Fields& f, TimeOfRun& one) {
   f("seconds", one.seconds);
 }
 
-/// How much a row matters: by its standing, then by the size of the change.
+/// Orders rows by standing, then by the size of the change.
 std::pair<std::ptrdiff_t, double> order_of(const HistoryRow& row) {
   if (!row.verdict) return {-std::ssize(standings_by_weight), 0};
   const double ratio = row.verdict->ratio.middle;
@@ -62,7 +62,7 @@ std::pair<std::ptrdiff_t, double> order_of(const HistoryRow& row) {
           ratio > 0 ? std::max(ratio, 1 / ratio) : 0};
 }
 
-/// Times in columns, so that those of a run stand below each other, and what became of them.
+/// The times of a trial in columns, one per run, and the trend.
 std::string text_of(const HistoryRow& row) {
   constexpr std::size_t most_of_a_key = 400, column = 10, indent = 3;
   constexpr std::size_t columns = (terminal_width - indent) / column;
@@ -95,7 +95,7 @@ std::string label(const std::string& text) {
   return out;
 }
 
-/// Seconds since 1970 of `2026-11-26T15:06:21Z`; nothing for what is no such text.
+/// Seconds since 1970 of `2026-11-26T15:06:21Z`; nothing for other texts.
 std::optional<std::int64_t> unix_seconds(const std::string& date) {
   const std::size_t end_of_day = date.find('T');
   const std::optional<Date> day = date_from(std::string_view(date).substr(0, end_of_day));

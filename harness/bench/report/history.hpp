@@ -20,7 +20,7 @@ struct HistoryRun {
 
 struct HistoryRow {
   std::string key;
-  std::vector<std::optional<Interval>> seconds;  ///< as the runs; nothing where it was not measured
+  std::vector<std::optional<Interval>> seconds;  ///< one per run; nothing where it was not measured
   /// Compares the last run with the first one since the machine changed, where there are two.
   std::optional<ComparedRow> verdict;
   std::string trend;     ///< the verdict in words, or why there is none
@@ -30,7 +30,7 @@ struct HistoryRow {
 struct History {
   std::string suite;
   std::vector<HistoryRun> runs;
-  std::vector<HistoryRow> rows;   ///< what matters most first
+  std::vector<HistoryRow> rows;   ///< the largest change first
   std::size_t compared_from = 0;  ///< the first run since the machine changed
 };
 
@@ -44,7 +44,7 @@ struct NamedResults {
 History history_of(std::vector<NamedResults> runs, const GatePolicy& policy,
                    const std::vector<Acceptance>& acceptances);
 
-/// For a terminal: what matters most last.
+/// For a terminal: the largest change last.
 std::string to_text(const History& history);
 std::string to_markdown(const History& history);
 /// Schema `assay.history/1`.

@@ -35,9 +35,9 @@ void describe(Fields& f, Summary& summary) {
 
 void describe(Fields& f, TrustRow& row) {
   f("variant", row.variant, {.about = "operation/variant"});
-  f("slices", row.slices, {.about = "timed"});
-  f("judged", row.judged, {.about = "of them, after their calls"});
-  f("compared", row.compared, {.about = "elements of outputs in the slices that were judged"});
+  f("slices", row.audit.slices, {.about = "timed"});
+  f("judged", row.audit.judged, {.about = "of them, after their calls"});
+  f("compared", row.audit.compared, {.about = "elements of outputs in the slices that were judged"});
   std::vector<Calls> calls = row.calls.value_or(std::vector<Calls>());
   if (!f.writes() || row.calls) {
     f.keyed("calls", calls, &Calls::to, &Calls::names,
@@ -136,7 +136,8 @@ void describe(Fields& f, BreakEven& row) {
   f("kind", row.kind);
   f("trial", row.trial);
   f("rival", row.rival);
-  f("sizes", row.sizes);
+  std::size_t sizes = row.points.size();
+  f("sizes", sizes);
   f.derived("from", found ? std::optional(row.from) : std::nullopt, null_if_none);
   f.derived("from_bytes", known_if(found, row.from_bytes), null_if_none);
   f("slower", row.slower);

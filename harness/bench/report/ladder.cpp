@@ -42,7 +42,7 @@ class FastestTiers {
   std::set<std::string> problems_;
 };
 
-/// A step as it was measured; one without cases where it was not, beside the variant before.
+/// Returns the step with its gains; without any where it was not measured beside the variant before.
 LadderStep measured(const FastestTiers& tiers, LadderStep step) {
   step.threads = tiers.most_threads(step.step);
   std::vector<CaseRatio> in_all;
@@ -66,7 +66,7 @@ LadderStep measured(const FastestTiers& tiers, LadderStep step) {
 }  // namespace
 
 std::vector<LadderStep> ladder(const Results& results) {
-  // Steps by operation, each once, though it has several tiers.
+  // By operation; a step with several tiers is listed once.
   std::map<std::string, std::vector<LadderStep>> steps;
   for (const VariantStep& one : results.steps) {
     const std::size_t slash = one.variant.find('/');
@@ -82,7 +82,7 @@ std::vector<LadderStep> ladder(const Results& results) {
   for (const auto& one : steps) {
     const std::vector<LadderStep>& known = one.second;
     const FastestTiers tiers(results, one.first);
-    // From naive up: what follows a step stands below it.
+    // From naive up; a step stands below the variant that it takes further.
     const auto add = [&](const auto& self, const std::string& after) -> void {
       for (const LadderStep& step : known) {
         if (step.after != after) continue;

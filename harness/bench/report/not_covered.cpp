@@ -10,15 +10,11 @@
 namespace assay {
 namespace {
 
-std::string times_text(std::size_t number, const char* one) {
-  return quantity_text(static_cast<Index>(number), one);
-}
-
 std::vector<std::string> gaps_of_trials(const Results& results) {
   const NaiveTrials naive(results);
   std::vector<std::string> out;
   std::set<std::string> without_naive, unknown_calls;
-  std::size_t wrong = 0, impossible = 0, unmeasured = 0, unchecked = 0, sampled = 0;
+  Index wrong = 0, impossible = 0, unmeasured = 0, unchecked = 0, sampled = 0;
   for (const TrialResult& trial : results.trials) {
     if (!trial.skipped.empty()) continue;
     if (disagrees(trial)) ++wrong;
@@ -30,25 +26,17 @@ std::vector<std::string> gaps_of_trials(const Results& results) {
     if (calls_of(results, trial) == nullptr) unknown_calls.insert(trial.operation + "/" + trial.variant);
     if (!trial.remark.empty()) out.push_back(fmt::format("{}: {}", trial.key, trial.remark));
   }
-  if (wrong > 0) out.push_back(times_text(wrong, "trial") + " not timed, since the numbers are wrong");
-  if (impossible > 0) {
-    out.push_back(times_text(impossible, "trial") + " not used, being faster than any kernel can be");
-  }
-  if (unmeasured > 0) out.push_back(times_text(unmeasured, "trial") + " agreed but had no time measured");
-  if (!unknown_calls.empty()) {
-    out.push_back(fmt::format("{} of which it is not known what the code calls",
-                              times_text(unknown_calls.size(), "variant")));
-  }
-  if (unchecked > 0) {
-    out.push_back(times_text(unchecked, "trial") + " timed with no output compared: not to be believed");
-  }
-  if (sampled > 0) {
-    out.push_back(times_text(sampled, "trial") +
-                  " checked on a seeded sample of the outputs, since the oracle is slow at that size");
-  }
-  for (const std::string& name : without_naive) {
+  const auto add = [&](Index number, const char* one, const char* words) {
+    if (number > 0) out.push_back(quantity_text(number, one) + " " + words);
+  };
+  add(wrong, "trial", "not timed, since the numbers are wrong");
+  add(impossible, "trial", "not used, being faster than any kernel can be");
+  add(unmeasured, "trial", "agreed but had no time measured");
+  add(std::ssize(unknown_calls), "variant", "of which it is not known what the code calls");
+  add(unchecked, "trial", "timed with no output compared: not to be believed");
+  add(sampled, "trial", "checked on a seeded sample of the outputs, since the oracle is slow at that size");
+  for (const std::string& name : without_naive)
     out.push_back(name + ": no speed-up, since naive has no time");
-  }
   return out;
 }
 

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-/// A variant that is a library: it has the name of one, or of one that its code calls.
+/// Whether the variant is a library: it is named as a library, or as a library that its code calls.
 bool is_library(const Results& results, const TrialResult& trial) {
   constexpr std::array<std::string_view, 3> libraries{"openblas", "onednn", "tbb"};
   if (std::ranges::find(libraries, trial.variant) != libraries.end()) return true;
@@ -17,7 +17,7 @@ bool is_library(const Results& results, const TrialResult& trial) {
   return calls != nullptr && std::ranges::find(*calls, trial.variant, &Calls::to) != calls->end();
 }
 
-/// The trials of one problem with as many threads.
+/// The fastest trials of one problem with the same number of threads.
 struct Rivals {
   const TrialResult* ours = nullptr;
   const TrialResult* peer = nullptr;

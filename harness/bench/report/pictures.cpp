@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-/// Rows beyond these are in the tables alone.
+/// Pictures show so many rows; tables have all.
 constexpr std::size_t most_speedups = 40, most_rates = 800;
 
 bool has_seconds(const TimeRow& row) { return std::isfinite(row.seconds.middle) && row.seconds.middle > 0; }
@@ -72,7 +72,7 @@ Plot roofline(const Report& report) {
     if (has_seconds(row) && row.flops_per_second > 0 && row.bytes_per_second > 0) rows.push_back(&row);
   }
   if (rows.empty()) return {};
-  // Rates near the roof come last, so that they lie on top and stay where there are too many.
+  // Rates near the roof come last, so that they lie on top and are kept where there are too many.
   std::ranges::stable_sort(rows, {}, &TimeRow::flops_per_second);
   const std::size_t more = rows.size() - std::min(rows.size(), most_rates);
   rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(more));

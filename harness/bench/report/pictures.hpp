@@ -9,14 +9,15 @@
 
 namespace assay {
 
-/// Speed-ups over naive of the fastest variant of each case, the least first: where most is left to do.
+/// Speed-ups over naive of the fastest variant of each case, the least first.
 Plot speedups_plot(const Report& report);
 Plot roofline(const Report& report);
 Plot peers_plot(const Report& report);
 Plot predictions_plot(const Report& report);
 Plot sizes_plot(const BreakEven& row);
 
-/// The rows whose samples say most: those that failed or moved, then the widest intervals.
+/// Rows in the order in which their samples are of interest: failed or moved trials, then the widest
+/// intervals.
 std::vector<const TimeRow*> rows_to_show(const Report& report);
 
 /// "gemm layout=a, simd#1 against naive"

@@ -28,7 +28,7 @@ using doc::Section;
 using doc::Table;
 using doc::Text;
 
-/// Pictures beyond these would make a page slow; the data has all.
+/// A page with more pictures would be slow; the data has all.
 constexpr std::size_t most_sample_plots = 40, most_size_plots = 24;
 constexpr std::size_t most_first = 10, most_next = 3;
 
@@ -59,7 +59,7 @@ List by_key(const std::vector<T>& all, std::string T::*why) {
   return out;
 }
 
-/// The trials that the verdict is about; all others wait for their section.
+/// The trials behind the verdict.
 List first_of(const Report& report) {
   List out = by_key(report.disagreements, &Disagreement::detail);
   out.most = most_first;
@@ -81,10 +81,10 @@ Text share_of_roof(const TimeRow& row) {
   return row.share_of_roof > 0 ? Text(doc::share(row.share_of_roof)) : Text("unknown");
 }
 
-/// The fastest variant of ours in a case, and what readers compare it with.
+/// The fastest variant of ours in a case, with the choice of `auto` and the fastest library.
 struct Fastest {
   const TimeRow* row = nullptr;
-  const TimeRow* chosen = nullptr;  ///< by a variant that picks
+  const TimeRow* chosen = nullptr;  ///< the row of the variant that picks
   const CaseRatio* peer = nullptr;  ///< the fastest library with as many threads
 };
 
@@ -93,7 +93,7 @@ double speed_of(const TimeRow& row) {
   return row.speedup ? row.speedup->middle : 1;
 }
 
-/// Case by case, in the order of the suite.
+/// Returns one entry per case, in the order of the suite.
 std::vector<Fastest> fastest_of(const Report& report) {
   std::set<std::pair<std::string, std::string>> libraries;  // by operation and name
   for (const PeerRow& row : report.peers) {
@@ -147,10 +147,10 @@ Table fastest_table(const Report& report, const std::vector<Fastest>& fastest, c
   return out;
 }
 
-/// Where most is left to gain.
+/// The cases and operations with the largest possible gains.
 List next_of(const Report& report, const std::vector<Fastest>& fastest) {
   List out;
-  // Those with the least key, each in the words of `line`.
+  // Adds the rows with the least keys, each in the words of `line`.
   const auto add = [&](auto rows, auto key, auto line) {
     std::ranges::stable_sort(rows, {}, key);
     for (std::size_t i = 0; i < std::min(most_next, rows.size()); ++i) out.items.push_back(line(rows[i]));
@@ -441,7 +441,7 @@ Section ladder_section(const Report& report) {
   return out;
 }
 
-/// Sizes in which there is a question; the others are counted, and drawn.
+/// Lists the pairs that are slower or undecided at some size; the others are counted, and drawn.
 Section sizes_section(const Report& report) {
   Section out{.tag = "sizes", .title = "From which size on", .short_title = "Sizes", .folded = true};
   if (!report.results.mixed_machines.empty()) {
@@ -466,7 +466,7 @@ Section sizes_section(const Report& report) {
       continue;
     }
     rows.rows.push_back({code(row.operation) + (row.kind.empty() ? Text() : " " + code(row.kind)),
-                         code(row.trial), code(row.rival), number(row.sizes),
+                         code(row.trial), code(row.rival), number(row.points.size()),
                          row.from.empty() ? Text("nowhere") : from, doc::codes(row.slower, "; "),
                          doc::codes(row.undecided, "; ")});
   }
@@ -569,8 +569,9 @@ Section trust_section(const Report& report) {
     if (row.calls) {
       for (const Calls& one : *row.calls) calls.push_back(in_words(one));
     }
-    rows.rows.push_back({code(row.variant), count_text(row.judged) + " of " + count_text(row.slices),
-                         doc::count(static_cast<double>(row.compared)),
+    rows.rows.push_back({code(row.variant),
+                         count_text(row.audit.judged) + " of " + count_text(row.audit.slices),
+                         doc::count(static_cast<double>(row.audit.compared)),
                          !row.calls      ? Text("unknown")
                          : calls.empty() ? Text("nothing")
                                          : doc::codes(calls)});
@@ -602,7 +603,7 @@ Section trust_section(const Report& report) {
       .folded = true};
 }
 
-// How the bytes of a mix are called, 0 of which are written when all are read.
+/// Names a mix by its share of written bytes; 0 are reads alone.
 std::string mix_text(double written_share) {
   if (written_share == 0) return "reads alone";
   if (written_share == 1) return "writes alone";

@@ -1,3 +1,4 @@
+#include "bench/compare/words.hpp"
 #include "bench/report/content.hpp"
 
 #include <algorithm>
@@ -13,15 +14,13 @@ constexpr std::array standings{Standing::same,      Standing::faster,    Standin
                                Standing::gone,      Standing::crashed,   Standing::timed_out,
                                Standing::impossible};
 
-/// Two times stand behind it; the other standings say why there are not two.
+/// Whether two times were compared; the other standings say why not.
 bool is_judged(const ComparedRow& verdict) {
-  return verdict.standing == Standing::same || verdict.standing == Standing::faster ||
-         verdict.standing == Standing::slower || verdict.standing == Standing::accepted ||
-         verdict.standing == Standing::undecided;
+  return verdict.standing == Standing::same || may_have_moved(verdict.standing);
 }
 
-/// Relative slow-down from which the lower end of the interval would have been past the limit, by the spread
-/// that this trial showed.
+/// Returns the least slow-down that would put the lower end of the interval above the limit, with the spread
+/// of this trial.
 double visible(const ComparedRow& verdict) {
   return verdict.limit * verdict.ratio.middle / verdict.ratio.low - 1;
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t widest_table = 80;
 
-/// Returns what a trial without a time has instead.
+/// Returns the reason why a trial has no time, or its remark.
 std::string instead_of_time(const TrialResult& trial) {
   if (trial.failure)
     return (trial.failure->kind == Failure::Kind::crashed ? "CRASHED: " : "TIMED OUT: ") +
@@ -26,7 +26,7 @@ std::string instead_of_time(const TrialResult& trial) {
   return trial.remark;
 }
 
-/// Whether a trial is at fault, and not only without a time.
+/// Whether the trial failed, disagrees or is impossible; a skipped trial is not at fault.
 bool is_at_fault(const TrialResult& trial) {
   return trial.skipped.empty() && (trial.failure || !trial.agreement.agrees || !trial.impossible.empty());
 }
@@ -77,7 +77,7 @@ std::string to_table(const Results& results) {
   for (const TrialResult& trial : results.trials) {
     if (is_at_fault(trial)) faulty.push_back(case_of(trial));
   }
-  // Cases with a fault come last, right above the verdict: a terminal shows the end of what is long.
+  // Cases with a fault come last, right above the verdict: a terminal shows the end of a long text.
   for (const bool faults : {false, true}) {
     for (const TrialResult& trial : results.trials) {
       const bool has_fault = std::ranges::find(faulty, case_of(trial)) != faulty.end();

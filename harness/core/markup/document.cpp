@@ -82,7 +82,7 @@ std::string Text::plain() const {
 
 Text& Text::operator+=(const Text& more) {
   for (const Piece& piece : more.pieces_) {
-    // Writers escape prose by its neighbours.
+    // Prose is joined, since its escapes depend on the neighbouring characters.
     if (piece.kind == Kind::prose && !empty() && pieces_.back().kind == Kind::prose) {
       pieces_.back().text += piece.text;
     } else {

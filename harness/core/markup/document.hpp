@@ -66,7 +66,7 @@ Amount throughput(double flops_per_second, double bytes_per_second);
 /// Returns the number as readers see it.
 std::string amount_text(const Amount& amount);
 
-/// A line of text: prose, code and numbers. Texts from outside are taken as they are.
+/// A line of text: prose, code and numbers. Writers escape it, so that texts from outside need no care.
 class Text {
  public:
   enum class Kind { prose, strong, code, amount };
@@ -99,9 +99,9 @@ class Text {
 
 Text code(std::string text);
 Text strong(std::string text);
-/// All of them, with `between` between two.
+/// Joins the texts, with `between` between two.
 Text joined(const std::vector<Text>& texts, std::string_view between = ", ");
-/// The same of code.
+/// Joins texts that are code.
 Text codes(const std::vector<std::string>& texts, std::string_view between = ", ");
 
 struct Paragraph {
@@ -121,7 +121,7 @@ struct List {
   };
   std::string tag{};  ///< in JSON; without it the list is in no JSON
   std::vector<Item> items{};
-  std::size_t most = 0;  ///< others are counted; 0: all are shown. JSON has all.
+  std::size_t most = 0;  ///< shown; further items are counted. 0: no limit. JSON has all.
 };
 List list_of(const std::vector<std::string>& lines);
 
@@ -130,19 +130,19 @@ struct Column {
   std::string name{};      ///< in heads; the tag with spaces where it is empty
   std::string unit{};      ///< of its numbers
   std::string about{};     ///< a sentence for legends and schemas
-  bool folds = true;       ///< left out, and told in a sentence, where all cells are the same
+  bool folds = true;       ///< a column whose cells are all equal becomes a sentence below the table
   bool data_only = false;  ///< in JSON and CSV alone
-  bool left = false;       ///< numbers stand right unless this says otherwise
+  bool left = false;       ///< aligns numbers left, which stand right otherwise
   bool heads = false;      ///< on a terminal, equal cells become a heading above their rows
   bool wraps = false;      ///< on a terminal, long texts stand below their row
 };
 
-/// Columns in a line: `!key = trial; seconds = time [s]: Median of a call.; threads` are the tags, where they
-/// differ from it the names, units and sentences of three. In front of a tag `!` keeps a column that is all
+/// Columns in a line: `!key = trial; seconds = time [s]: Median of a call.; threads` gives the tags,
+/// names, units and sentences of three columns. In front of a tag `!` keeps a column that is all
 /// the same, `<` lets its numbers stand left, and `-` shows it in data alone.
 std::vector<Column> columns(std::string_view line);
 
-/// More rows than these are folded away: text after them would be far below.
+/// A table with more rows is folded away, so that the text after it stays in sight.
 inline constexpr std::size_t few_rows = 40;
 
 struct Table {
@@ -150,7 +150,7 @@ struct Table {
   std::vector<Column> columns{};
   std::vector<std::vector<Text>> rows{};
   std::string instead{};  ///< a sentence where there are no rows; nothing is written where it is empty
-  std::size_t most = 0;   ///< rows; others are counted. 0: all, folded away where they are many
+  std::size_t most = 0;   ///< rows; further rows are counted. 0: all, folded away where they are many
   bool sorts = false;     ///< a page lets readers sort and filter
 };
 
@@ -170,8 +170,8 @@ struct Picture {
 
 struct Block;
 
-/// Blocks folded away behind a line, which Markdown makes bold where they are within others; a terminal
-/// leaves them out.
+/// Blocks folded away behind a line. Markdown shows details within details unfolded, with the line in bold; a
+/// terminal leaves them out.
 struct Details {
   Text summary;
   std::vector<Block> blocks;
@@ -187,12 +187,12 @@ struct Block : std::variant<Paragraph, List, Table, Fence, Picture, Details> {
 
 struct Section {
   std::string tag{};          ///< of its anchor
-  Text title{};               ///< without it the blocks go on after those before
+  Text title{};               ///< empty: the blocks continue the section before
   std::string short_title{};  ///< in the list of sections of a page; the title where it is empty
   std::vector<Block> blocks{};
   bool folded = false;  ///< Markdown folds all of it away, and a terminal leaves it out
   int depth = 0;        ///< below the sections of a document
-  enum class In { all, pages, texts } in = In::all;  ///< formats; data is in all
+  enum class In { all, pages, texts } in = In::all;  ///< formats that show it; JSON has all sections
 };
 
 struct Document {

@@ -10,7 +10,7 @@
 namespace assay::doc {
 namespace {
 
-/// Null is not known.
+/// Writes null for an empty text: the value is not known.
 Json value_of(const Text& text) {
   if (text.empty()) return nullptr;
   const Amount* number = text.number();

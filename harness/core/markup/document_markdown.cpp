@@ -36,7 +36,7 @@ std::string line_of(const Text& text, Place prose_place, Place code_place) {
 std::string prose(const Text& text) { return line_of(text, Place::prose, Place::span); }
 std::string cell(const Text& text) { return line_of(text, Place::cell, Place::cell_span); }
 
-/// Within HTML no Markdown is read, though names are mentioned there, too.
+/// Forges read no Markdown within HTML, but find names in it.
 std::string summary(const Text& text) {
   std::string out;
   for (const Text::Piece& piece : text.pieces()) {

@@ -12,8 +12,7 @@
 namespace assay::doc {
 namespace {
 
-/// Texts from outside may have any length; those of real reports are shorter than this. The data has all of
-/// them.
+/// Longer texts from outside are cut; texts of real reports are shorter. The data has them whole.
 constexpr std::size_t most_text_bytes = 600;
 
 std::string attribute(std::string_view text) { return escaped(abridged(text, most_text_bytes), Place::html); }
@@ -78,7 +77,7 @@ class PageWriter {
     return out + "</ul>\n";
   }
 
-  /// Numbers sort by value. A number that is none stays at the end, as an empty text does.
+  /// Numbers sort by value. NaN and infinity stay at the end, as empty cells do.
   static std::string sort_key(const Text& cell) {
     const Amount* number = cell.number();
     if (number == nullptr) return "";

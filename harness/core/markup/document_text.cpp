@@ -28,7 +28,7 @@ std::string wrapped_line(const std::string& text, const std::string& first, cons
   return wrapped(first + text, widest, next) + "\n";
 }
 
-/// A cell, and the interval of its number, which has a place of its own so that numbers stand below another.
+/// A cell, and apart from it the interval of its number, so that numbers are aligned.
 struct Cell {
   std::string middle, range;
 };
@@ -96,7 +96,7 @@ std::string in_column(const Grid& grid, std::size_t row, std::size_t i) {
   return padded(cell.middle, grid.middle[i], right) + " " + padded(cell.range, grid.range[i], right);
 }
 
-/// As many columns side by side as fit; each row names its other cells below.
+/// Puts as many columns side by side as fit; the other cells of a row stand below it with their names.
 std::string lines_of(const ShownTable& table) {
   const Grid grid(table);
   std::size_t width = 0, indent = 0;

@@ -3,11 +3,14 @@
 #include "core/text/utf8.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 namespace assay {
 namespace {
 
-/// Breaks what forges look for in rendered text, where no escape is left. Readers do not see it.
+/// Breaks names, numbers and addresses that forges look for in rendered text, where escapes have no effect.
+/// Readers do not see it.
 constexpr std::string_view zero_width_space = "\u200b";
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
@@ -18,7 +21,7 @@ bool is_of_word(char c) {
   return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// U+202A to U+202E and U+2066 to U+2069: text after them may read as something else than it is.
+/// U+202A to U+202E and U+2066 to U+2069: text after them may be shown in another order.
 bool turns_the_line(std::string_view character) {
   const unsigned char last = static_cast<unsigned char>(character.back());
   return (character.starts_with("\xE2\x80") && last >= 0xAA && last <= 0xAE) ||
@@ -33,6 +36,14 @@ bool is_no_character(std::string_view character) {
 /// U+0080 to U+009F, which terminals may obey.
 bool is_late_control(std::string_view character) {
   return character.front() == '\xC2' && static_cast<unsigned char>(character.back()) < 0xA0;
+}
+
+using Entities = std::initializer_list<std::pair<char, std::string_view>>;
+
+/// Returns the entity of the character, or the character itself.
+std::string spelled(char c, const Entities& entities) {
+  const auto found = std::ranges::find(entities, c, &std::pair<char, std::string_view>::first);
+  return found == entities.end() ? std::string(1, c) : std::string(found->second);
 }
 
 /// One line of UTF-8.
@@ -54,8 +65,8 @@ std::string cleaned(std::string_view text) {
   return out;
 }
 
-/// Whether a forge would find a link, a name or a number of something in what lies around the end of
-/// `before`. GitHub: @name, #12, GH-12, addresses. GitLab: also !12, $12, %12, ~label and &12.
+/// Whether a forge would find a link, a name or a number at the border of `before` and `after`. GitHub:
+/// @name, #12, GH-12, addresses. GitLab: also !12, $12, %12, ~label and &12.
 bool needs_break(std::string_view before, std::string_view after) {
   if (after.empty() || after.front() == ' ') return false;
   if (std::string_view("@#!$%~&").find(before.back()) != std::string_view::npos) {
@@ -72,8 +83,8 @@ bool needs_break(std::string_view before, std::string_view after) {
   return after.size() > 1 && after.front() == '-' && is_digit(after[1]) && ends_with("gh");
 }
 
-/// Whether the character at `i` would begin or end markup. What begins a block counts at the start alone, and
-/// brackets only where a link may follow: intervals stay readable in the file, too.
+/// Whether the character at `i` would begin or end markup. Characters that begin a block count at the start
+/// alone, and brackets only where a link may follow, so that intervals stay readable in the file.
 bool is_markup(std::string_view text, std::size_t i, bool in_a_cell) {
   const char c = text[i];
   const char next = i + 1 < text.size() ? text[i + 1] : ' ';
@@ -90,14 +101,9 @@ bool is_markup(std::string_view text, std::size_t i, bool in_a_cell) {
 std::string prose(std::string_view text, bool in_a_cell) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    switch (const char c = text[i]) {
-      case '<': out += "&lt;"; break;
-      case '&': out += "&amp;"; break;
-      case '$': out += "&#36;"; break;  // GitHub takes formulas out before it heeds a backslash
-      default:
-        if (is_markup(text, i, in_a_cell)) out += '\\';
-        out += c;
-    }
+    if (is_markup(text, i, in_a_cell)) out += '\\';
+    // GitHub takes formulas out before it heeds a backslash.
+    out += spelled(text[i], {{'<', "&lt;"}, {'&', "&amp;"}, {'$', "&#36;"}});
     if (needs_break(text.substr(0, i + 1), text.substr(i + 1))) out += zero_width_space;
   }
   return out;
@@ -117,7 +123,7 @@ std::string span(std::string_view text, bool in_a_cell) {
   return fence + padding + body + padding + fence;
 }
 
-/// No three backticks in a row, which would end the block.
+/// Divides three backticks in a row, which would end the block.
 std::string fenced(std::string_view text) {
   std::string out;
   std::size_t run = 0;
@@ -135,30 +141,16 @@ std::string fenced(std::string_view text) {
 std::string html(std::string_view text, bool in_markdown) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    switch (const char c = text[i]) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
+    out += spelled(text[i], {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}});
     if (in_markdown && needs_break(text.substr(0, i + 1), text.substr(i + 1))) out += zero_width_space;
   }
   return out;
 }
 
-/// These stand in the texts of JSON alone. HTML and XML then read the same.
+/// These characters occur only within strings of JSON, where HTML and XML read the escapes alike.
 std::string json_in_script(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "\\u0026"; break;
-      case '<': out += "\\u003c"; break;
-      case '>': out += "\\u003e"; break;
-      default: out += c;
-    }
-  }
+  for (const char c : text) out += spelled(c, {{'&', "\\u0026"}, {'<', "\\u003c"}, {'>', "\\u003e"}});
   return out;
 }
 

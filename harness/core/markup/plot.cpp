@@ -17,7 +17,7 @@ namespace {
 
 // Percents of the width that the picture keeps free of marks on both sides.
 constexpr double left_edge = 3, right_edge = 97;
-/// Names from outside may have any length; this many bytes are shown, the title has more.
+/// So many bytes of a name from outside are shown; titles have more.
 constexpr std::size_t most_shown_bytes = 64, most_title_bytes = 400;
 
 struct Drawing {
@@ -93,7 +93,7 @@ class Axis {
   bool logarithmic_;
 };
 
-/// The ends of all values that have a place.
+/// The least and the largest of the values that have a place.
 struct Extremes {
   double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
   void take(double value) {
@@ -101,7 +101,7 @@ struct Extremes {
     high = std::max(high, value);
   }
   bool empty() const { return low > high; }
-  /// Room at both ends, and some width where all values are one.
+  /// Adds room at both ends, and some width where all values are equal.
   Extremes widened(bool logarithmic, double least) const {
     if (logarithmic) {
       const double by = std::max(std::pow(high / low, 0.05), 1 + least);
@@ -114,32 +114,41 @@ struct Extremes {
 
 constexpr const char *ink = "currentColor", *grey = "#8b949e";
 
-/// A picture that grows.
+/// Collects the shapes of a plot. Places have two decimals: finer than any screen.
 class Picture {
  public:
   Picture(const std::string& label, double height)
       : out_{.label = abridged(label, most_title_bytes), .height = height} {}
   void line(double x1, double y1, double x2, double y2, const char* stroke, double width,
             const char* dashes = "none") {
-    out_.lines.push_back({x1, y1, x2, y2, stroke, width, dashes});
+    lines_ += fmt::format(
+        "<line x1=\"{:.2f}%\" y1=\"{:.2f}\" x2=\"{:.2f}%\" y2=\"{:.2f}\" stroke=\"{}\" "
+        "stroke-width=\"{:.2f}\" stroke-dasharray=\"{}\"/>\n",
+        x1, y1, x2, y2, stroke, width, dashes);
   }
   /// `anchor` is start, middle or end.
   void text(double x, double y, const std::string& text, const char* anchor, const char* fill = ink) {
-    out_.texts.push_back({x, y, anchor, fill, abridged(text, most_shown_bytes)});
+    texts_ += fmt::format("<text x=\"{:.2f}%\" y=\"{:.2f}\" text-anchor=\"{}\" fill=\"{}\">{}</text>\n", x, y,
+                          anchor, fill, escaped(abridged(text, most_shown_bytes), Place::html));
   }
   void mark(double x, double y, Look look, const std::string& title) {
     const Drawing drawn = drawing(look);
-    out_.marks.push_back({x, y, drawn.shape, drawn.fill, abridged(title, most_title_bytes)});
+    marks_ += fmt::format(
+        "<svg x=\"{:.2f}%\" y=\"{:.2f}\" overflow=\"visible\"><path d=\"{}\" fill=\"{}\">{}</path></svg>\n",
+        x, y, drawn.shape, drawn.fill, title_of(title));
   }
   /// Dots at `path`, in thousandths of the width.
-  void samples(std::string path, Look look, const char* cap, double width, const std::string& title) {
-    out_.samples.push_back(
-        {std::move(path), drawing(look).fill, cap, width, abridged(title, most_title_bytes)});
+  void samples(const std::string& path, Look look, const char* cap, double width, const std::string& title) {
+    samples_ += fmt::format(
+        "<svg width=\"100%\" height=\"{0:.2f}\" viewBox=\"0 0 1000 {0:.2f}\" preserveAspectRatio=\"none\">"
+        "<path d=\"{1}\" fill=\"none\" stroke=\"{2}\" stroke-width=\"{3:.2f}\" stroke-linecap=\"{4}\" "
+        "stroke-opacity=\"0.7\" vector-effect=\"non-scaling-stroke\">{5}</path></svg>\n",
+        out_.height, path, drawing(look).fill, width, cap, title_of(title));
   }
   void left_out(std::size_t count) {
     if (count > 0) out_.label += fmt::format("; {} without a place left out", count);
   }
-  /// Says how many were not handed to it, in sight and in the label.
+  /// Says in a line and in the label how many rows are in a table alone.
   void more(std::size_t count, double y) {
     if (count == 0) return;
     const std::string words =
@@ -147,10 +156,18 @@ class Picture {
     text(left_edge, y, words, "start");
     out_.label += "; " + words;
   }
-  Plot take() { return std::move(out_); }
+  Plot take() {
+    out_.shapes = lines_ + texts_ + samples_ + marks_;
+    return std::move(out_);
+  }
 
  private:
+  static std::string title_of(const std::string& text) {
+    return "<title>" + escaped(abridged(text, most_title_bytes), Place::html) + "</title>";
+  }
+
   Plot out_;
+  std::string lines_, texts_, samples_, marks_;  ///< marks lie on top
 };
 
 /// Three digits, and no more zeros than there are; never as a power of ten.
@@ -168,7 +185,7 @@ std::string tick_text(double value, PlotScale scale) {
 
 double room_for(std::size_t more) { return more > 0 ? 16 : 0; }
 
-/// Powers of two, which is what sizes in bytes are told in.
+/// Powers of two, in which sizes in bytes are told.
 std::vector<double> powers_of_two(double low, double high) {
   const double first = std::ceil(std::log2(low)), last = std::floor(std::log2(high));
   const double stride = std::max(1.0, std::ceil((last - first) / 7));
@@ -224,7 +241,7 @@ Plot forest_plot(const std::string& label, const std::string& axis_words,
     const double y = head + row_height * static_cast<double>(i) + 24;
     const char* stroke = drawing(row.look).fill;
     out.text(left_edge, y - 10, row.name, "start");
-    // No line crosses a name.
+    // The line at 1 is broken, so that it crosses no name.
     if (logarithmic) out.line(axis.at(1), y - 7, axis.at(1), y + 7, ink, 1);
     for (const auto& [value, name] : lines) {
       out.line(axis.at(value), y - 7, axis.at(value), y + 7, drawing(Look::worse).fill, 1.5, "4 2");
@@ -369,7 +386,7 @@ Plot strip_plot(const std::string& label, const std::vector<PlottedSamples>& sid
       }
     }
     if (path.empty()) continue;
-    out.samples(std::move(path), looks[s], s == 1 ? "square" : "round", s == 0 ? 5 : 4, sides[s].name);
+    out.samples(path, looks[s], s == 1 ? "square" : "round", s == 0 ? 5 : 4, sides[s].name);
     const double place_of_name = left_edge + 32 * static_cast<double>(s);
     out.mark(place_of_name + 1, 9, looks[s] == Look::third ? Look::equal : looks[s], sides[s].name);
     out.text(place_of_name + 3, 13, sides[s].name, "start");
@@ -427,42 +444,13 @@ Plot sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes)
 
 namespace {
 
-/// Places have two decimals: finer than any screen.
-std::string shapes_of(const Plot& plot) {
-  const auto text = [](const std::string& from_outside) { return escaped(from_outside, Place::html); };
-  std::string out = "<title>" + text(plot.label) + "</title>\n";
-  for (const Plot::Line& one : plot.lines) {
-    out += fmt::format(
-        "<line x1=\"{:.2f}%\" y1=\"{:.2f}\" x2=\"{:.2f}%\" y2=\"{:.2f}\" stroke=\"{}\" "
-        "stroke-width=\"{:.2f}\" stroke-dasharray=\"{}\"/>\n",
-        one.x1, one.y1, one.x2, one.y2, one.stroke, one.width, one.dashes);
-  }
-  for (const Plot::Words& one : plot.texts) {
-    out += fmt::format("<text x=\"{:.2f}%\" y=\"{:.2f}\" text-anchor=\"{}\" fill=\"{}\">{}</text>\n", one.x,
-                       one.y, one.anchor, one.fill, text(one.text));
-  }
-  for (const Plot::Samples& one : plot.samples) {
-    out += fmt::format(
-        "<svg width=\"100%\" height=\"{0:.2f}\" viewBox=\"0 0 1000 {0:.2f}\" preserveAspectRatio=\"none\">"
-        "<path d=\"{1}\" fill=\"none\" stroke=\"{2}\" stroke-width=\"{3:.2f}\" stroke-linecap=\"{4}\" "
-        "stroke-opacity=\"0.7\" vector-effect=\"non-scaling-stroke\"><title>{5}</title></path></svg>\n",
-        plot.height, one.path, one.stroke, one.width, one.cap, text(one.title));
-  }
-  for (const Plot::Mark& one : plot.marks) {
-    out += fmt::format(
-        "<svg x=\"{:.2f}%\" y=\"{:.2f}\" overflow=\"visible\"><path d=\"{}\" fill=\"{}\">"
-        "<title>{}</title></path></svg>\n",
-        one.x, one.y, one.shape, one.fill, text(one.title));
-  }
-  return out;
-}
-
 /// `more` are attributes, `behind` lies behind the plot.
 std::string svg(const Plot& plot, std::string_view width, std::string_view more, std::string_view behind) {
   return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{}\" width=\"{}\" "
-      "height=\"{:.2f}\" font-family=\"sans-serif\" font-size=\"12\"{}>\n{}{}\n</svg>\n",
-      escaped(plot.label, Place::html), width, plot.height, more, behind, shapes_of(plot));
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{0}\" width=\"{1}\" "
+      "height=\"{2:.2f}\" font-family=\"sans-serif\" "
+      "font-size=\"12\"{3}>\n{4}<title>{0}</title>\n{5}\n</svg>\n",
+      escaped(plot.label, Place::html), width, plot.height, more, behind, plot.shapes);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 ///
 /// Across, places are percents of the width and marks keep their size, so that one picture fits a telephone
 /// and a wide screen without a script or a style sheet. Marks differ in shape and not in colour alone, and
-/// each has a title. What has no finite place, such as NaN or a time of zero, is left out and counted in the
-/// label.
+/// each has a title. Values without a finite place, such as NaN or a time of zero, are left out and counted
+/// in the label.
 #pragma once
 
 #include "assay/interval.hpp"
@@ -15,43 +15,16 @@
 
 namespace assay {
 
-/// A picture as shapes in percents of the width and pixels of the height. Empty where there is nothing to
-/// show.
+/// A picture, empty where there is nothing to show.
 struct Plot {
-  struct Line {
-    double x1, y1, x2, y2;
-    const char* stroke;
-    double width;
-    const char* dashes;
-  };
-  struct Words {
-    double x, y;
-    const char *anchor, *fill;
-    std::string text;
-  };
-  struct Mark {
-    double x, y;
-    const char *shape, *fill;  ///< a path around the origin
-    std::string title;
-  };
-  struct Samples {
-    std::string path;  ///< in thousandths of the width
-    const char *stroke, *cap;
-    double width;
-    std::string title;
-  };
-  std::string label{};  ///< all of it in words
-  double height = 0;
-  std::vector<Line> lines{};
-  std::vector<Words> texts{};
-  std::vector<Mark> marks{};
-  std::vector<Samples> samples{};
+  std::string label{};   ///< all of it in words
+  double height = 0;     ///< in pixels
+  std::string shapes{};  ///< elements of SVG, in which texts from outside are escaped
 
   bool empty() const { return height == 0; }
 };
 
-/// An element of a page, as wide as the page, and a file for places that show no pages. Texts from outside
-/// are escaped.
+/// An element of a page, as wide as the page, and a file for places that show no pages.
 std::string svg_in_page(const Plot& plot);
 std::string svg_file(const Plot& plot);
 

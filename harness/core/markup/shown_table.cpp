@@ -9,7 +9,7 @@
 namespace assay::doc {
 namespace {
 
-/// The first column names the row. One row has no other to be the same as, and yet no use for an empty cell.
+/// The first column names the row and stays. In a table of one row only empty columns fold.
 bool is_folded(const Table& table, std::size_t column) {
   if (column == 0 || !table.columns[column].folds) return false;
   const std::string first = table.rows.front()[column].plain();

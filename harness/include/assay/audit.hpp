@@ -1,4 +1,4 @@
-/// Audit: what judging the slices that were timed came to.
+/// Audit: the slices that were timed, and the outputs of them that were compared with the reference.
 #pragma once
 
 #include "assay/problem.hpp"
@@ -8,12 +8,12 @@
 namespace assay {
 
 struct Audit {
-  Index slices = 0;    ///< that were timed
-  Index judged = 0;    ///< of them
+  Index slices = 0;    ///< timed slices
+  Index judged = 0;    ///< slices whose output was compared
   Index compared = 0;  ///< elements of outputs, in all slices that were judged
-  std::string fault;   ///< what was wrong in one of them; empty when all were right
+  std::string fault;   ///< the error in one slice; empty when all were right
 
-  /// Joins those of several processes.
+  /// Adds the audit of another process.
   void add(const Audit& other);
 };
 

@@ -12,12 +12,12 @@
 
 namespace assay {
 
-/// The start of a report.
+/// The outcome of a report, and the trials behind it.
 struct Summary {
   Outcome outcome;
   std::size_t trials = 0, measured = 0;
   std::size_t fewest_launches = 0, most_launches = 0;  ///< of the measured trials
-  /// States in a fixed order with how many trials are in each; empty ones included.
+  /// Trials in each state, in a fixed order; states without trials are included.
   struct Count {
     std::string state;
     std::size_t trials = 0;
@@ -32,7 +32,7 @@ struct Summary {
 struct AgreementRow {
   std::string operation;
   std::size_t variants = 0, cases = 0, trials = 0, disagreeing = 0;
-  double worst_error = 0;  ///< in units of the bound, of those that agree
+  double worst_error = 0;  ///< of the trials that agree, in units of the bound
   Index compared = 0, total = 0;
 };
 
@@ -45,16 +45,14 @@ struct FigureRow {
   std::string problem_case;
   Figure figure;
   std::vector<std::string> trials;  ///< variant#threads
-  bool of_all = false;              ///< of its case
+  bool of_all = false;              ///< all trials of the case have this value
 };
 
 /// The checks of one variant while it was timed, in all its trials together.
 struct TrustRow {
   std::string variant;  ///< operation/variant
-  Index slices = 0;     ///< timed
-  Index judged = 0;     ///< of them, after their calls
-  Index compared = 0;   ///< elements of outputs in those
-  /// The calls of its code beyond run-times; nothing when they are not known.
+  Audit audit;          ///< of all trials together; its faults are in Report::disagreements
+  /// Functions that its code calls beyond run-times; nothing when they are not known.
   std::optional<std::vector<Calls>> calls;
 };
 
@@ -80,30 +78,29 @@ struct TimeRow {
 struct BreakEvenSize {
   std::string extents;
   double bytes = 0;  ///< of a call
-  Interval ratio;    ///< of the rival's time to its own
+  Interval ratio;    ///< time of the rival / time of the variant
 };
 
-/// The size from which on a variant is worth its trouble, among the sizes of one operation that were
-/// measured. The sizes are the cases that differ in extents alone, ordered by the bytes that a call moves.
+/// The smallest measured size from which on a variant is faster than its rival. The sizes are the cases of
+/// one operation that differ in extents alone, ordered by the bytes that a call moves.
 struct BreakEven {
   std::string operation;
-  std::string kind;   ///< what the cases have in common besides, such as `layout=per_channel`; may be empty
+  std::string kind;   ///< fields that all cases share, such as `layout=per_channel`; may be empty
   std::string trial;  ///< variant#threads
-  std::string rival;  ///< what it must beat: `naive`, or the same variant with one thread
-  std::size_t sizes = 0;
+  std::string rival;  ///< `naive`, or the same variant with one thread
   /// Extents of the smallest size from which on it is faster at every size that was measured; empty when
   /// there is none. Faster and slower mean that the whole interval of the ratio says so.
   std::string from;
   double from_bytes = 0;
   std::vector<std::string> slower;     ///< sizes at which it is slower
   std::vector<std::string> undecided;  ///< sizes at which the interval contains 1
-  std::vector<BreakEvenSize> points;   ///< all sizes, by the bytes of a call
+  std::vector<BreakEvenSize> points;   ///< all sizes, in the order of bytes
 };
 
 /// One case on which a variant of ours and another one, such as that of a library, were both measured.
 struct CaseRatio {
-  std::string problem, ours, peer;  ///< the fastest of each
-  Interval ratio;                   ///< time of the other by that of ours: above 1, ours is faster
+  std::string problem, ours, peer;  ///< the fastest variant of each side
+  Interval ratio;                   ///< time of the peer / time of ours: above 1, ours is faster
 };
 
 /// The fastest variant of ours against the fastest library, over the cases of one operation with as many
@@ -119,7 +116,7 @@ struct PeerRow {
 /// The gain of a variant over the variant that it takes further, over the cases that both ran.
 struct LadderStep {
   std::string operation, step, after;  ///< names without tiers: the fastest tier of each case counts
-  int threads = 1;                     ///< of the step, the most that were measured; the one before has 1
+  int threads = 1;                     ///< the most that were measured of the step; the variant before has 1
   double mean = 1, in_all = 1;         ///< geometric, of times before by times after; in all: from naive on
   std::vector<CaseRatio> ratios;  ///< over the variant before, one per case, the worst first; at least one
 };
@@ -129,7 +126,7 @@ struct Report {
   /// withheld.
   Results results;
   Summary summary;
-  std::vector<std::string> roofs_not_believed;  ///< the reason for each of which no share is shown
+  std::vector<std::string> roofs_not_believed;  ///< why no share of that roof is shown
   std::vector<AgreementRow> agreement;
   std::vector<Disagreement> disagreements;
   std::vector<FigureRow> figures;  ///< case by case; none where no contract defines any
@@ -140,10 +137,10 @@ struct Report {
   std::vector<LadderStep> ladder;  ///< by operation, from naive up
   std::vector<BreakEven> break_even;
   std::optional<Comparison> comparison;
-  std::string baseline;  ///< which recordings it was compared with; empty when there is none
+  std::string baseline;  ///< the recordings that it was compared with, in words; empty without any
   std::vector<Prediction> predictions;
   Composition composition;
-  std::vector<std::string> not_covered;  ///< everything not checked, measured or compared, and why
+  std::vector<std::string> not_covered;  ///< what was not checked, measured or compared, and why
   std::vector<std::string> reproduce;    ///< commands
 };
 
