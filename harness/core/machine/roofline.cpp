@@ -98,25 +98,23 @@ double arithmetic(int threads, double seconds) {
   });
 }
 
-using roof::Walk;
-
 struct Loop {
   double written_share;
-  Walk walk;
+  roof::Walk walk;
   double words;              // read and written per element
   bool past_caches = false;  // pays where lines would not stay in a cache
 };
 constexpr double two_reads_and_a_write = 1.0 / 3;
 constexpr std::array other_shares{0.0, 0.5, 1.0};
 // The fastest of the loops with an equal written share counts; the level decides which it is.
-constexpr std::array loops{Loop{two_reads_and_a_write, Walk::multiply, 3},
-                           Loop{two_reads_and_a_write, Walk::multiply_in_place, 3},
-                           Loop{two_reads_and_a_write, Walk::multiply_past_caches, 3, true},
-                           Loop{0, Walk::add_up, 3},
-                           Loop{0.5, Walk::scale_in_place, 6},
-                           Loop{0.5, Walk::scale_past_caches, 2, true},
-                           Loop{1, Walk::fill, 3},
-                           Loop{1, Walk::fill_past_caches, 3, true}};
+constexpr std::array loops{Loop{two_reads_and_a_write, roof::Walk::multiply, 3},
+                           Loop{two_reads_and_a_write, roof::Walk::multiply_in_place, 3},
+                           Loop{two_reads_and_a_write, roof::Walk::multiply_past_caches, 3, true},
+                           Loop{0, roof::Walk::add_up, 3},
+                           Loop{0.5, roof::Walk::scale_in_place, 6},
+                           Loop{0.5, roof::Walk::scale_past_caches, 2, true},
+                           Loop{1, roof::Walk::fill, 3},
+                           Loop{1, roof::Walk::fill_past_caches, 3, true}};
 
 // The stream of each thread, which makes it and so touches it first.
 using Streams = std::vector<std::unique_ptr<Stream>>;
