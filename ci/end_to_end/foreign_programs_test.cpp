@@ -49,8 +49,8 @@ TEST_F(ForeignPrograms, OfGoogleBenchmarkMayHaveBenchmarksOfAnyKind) {
   const Finished done = gate("-k 'by_hand|small|odd|twice' --budget 4");
   EXPECT_THAT(done.exit_code, ::testing::AnyOf(0, undecided)) << done.output << done.errors;
   EXPECT_THAT(done.output, AllOf(HasSubstr("times: processor time of 2, all sides at once on one core; real "
-                                           "time of 2,\nmanual time of 1, one side after the other"),
-                                 HasSubstr("≠ twice"), HasSubstr("several have this name"),
+                                           "time of 2,\n  manual time of 1, one side after the other"),
+                                 HasSubstr("not comparable, twice: several have this name"),
                                  Not(HasSubstr("version 7")), Not(HasSubstr("no time for it"))));
 }
 
@@ -107,7 +107,7 @@ TEST_F(ForeignPrograms, MayBeCommandsThatPrintTheirTimes) {
   EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), HasSubstr("REGRESSION: 1 of 2 trials is slower"));
   EXPECT_THAT(done.output,
-              AllOf(HasSubstr("20.0 ms  1.500x slower [1.500, 1.500]"),
+              AllOf(HasSubstr("20.0 ms   30.0 ms  1.500x slower [1.500, 1.500]"),
                     HasSubstr("next: assay wrap --base './prints 100 20'"), HasSubstr("-k '^step$'")));
   EXPECT_EQ(run_program("reanalyze run.json", folder_.path()).output, done.output);
   const Finished rate = wrap(

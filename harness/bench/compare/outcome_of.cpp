@@ -86,7 +86,7 @@ class Deciding {
     if (compared_ == 0) return uncompared();
     if (count(Standing::undecided) == compared_) {
       return {Word::undecided,
-              fmt::format("{}no row could be reached on any of {} trials{}", after(), compared_, rest())};
+              fmt::format("{}no verdict could be reached on any of {} trials{}", after(), compared_, rest())};
     }
     const std::size_t accepted = count(Standing::accepted);
     const std::string figures = figures_sentence(comparison_);
