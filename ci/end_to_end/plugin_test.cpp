@@ -97,7 +97,7 @@ TEST(Plugin, HasItsOwnClock) {
   const Folder folder;
   const Finished run = with_fault("clock of a second", "run scale/n=64 -k plain -o r.json", folder);
   ASSERT_EQ(run.exit_code, 0) << run.output << run.errors;
-  EXPECT_THAT(run.output, HasSubstr("by its own clock"));
+  EXPECT_THAT(run.output, HasSubstr("timed by its own"));
 }
 
 TEST(Plugin, MayBeFasterThanThisProcessorWhereItWaitsForADevice) {

@@ -7,12 +7,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
+#include <span>
 
 namespace assay {
 namespace {
 
 constexpr std::size_t width = terminal_width;
+
+constexpr auto lightest_first = [] {
+  auto out = standings_by_weight;
+  std::ranges::reverse(out);
+  return out;
+}();
 
 /// A line of any length, which may come from an untrusted change.
 std::string lines_of(const std::string& text, std::string_view indent, std::string_view next) {
@@ -50,7 +56,7 @@ std::string text_of(const ComparedRow& row, const ChangedTrial& trial) {
 /// Each finding that leaves rows open once, with the row it holds for or how many.
 std::string why_open(const PullRequest& change) {
   std::vector<const ComparedRow*> open;
-  for (const Standing standing : standings_by_weight | std::views::reverse) {
+  for (const Standing standing : lightest_first) {
     if (standing != Standing::undecided && standing != Standing::not_comparable &&
         standing != Standing::skipped && !is_fault(standing))
       continue;
@@ -74,7 +80,7 @@ bool is_news(Standing standing) {
 
 std::string urgent_text(const PullRequest& change) {
   std::string out;
-  for (const Standing standing : standings_by_weight | std::views::reverse) {
+  for (const Standing standing : lightest_first) {
     for (const std::size_t i : rows_upwards(change, standing)) {
       const ComparedRow& row = change.comparison.rows[i];
       if (is_urgent(row)) out += text_of(row, change.trials[i]);
@@ -95,13 +101,13 @@ std::string pull_request_text(const PullRequest& change) {
     if (!said) out += lines_of(line, "  ", "      ");
   }
   out += why_open(change);
-  for (const Standing standing : standings_by_weight | std::views::reverse) {
+  for (const Standing standing : lightest_first) {
     const std::size_t most = change.most_rows_on_screen;
     if (most > 0 && !is_news(standing)) continue;
     const std::vector<std::size_t> rows = rows_upwards(change, standing);
     const std::size_t left_out = most > 0 ? rows.size() - std::min(rows.size(), most) : 0;
     if (left_out > 0) out += fmt::format("  {} more {}: -o keeps them\n", left_out, to_string(standing));
-    for (const std::size_t i : rows | std::views::drop(left_out)) {
+    for (const std::size_t i : std::span(rows).subspan(left_out)) {
       out += text_of(change.comparison.rows[i], change.trials[i]);
     }
   }
