@@ -21,8 +21,8 @@ shards=$2
 out=$(cd "$3" && pwd)
 eval "set -- $options"
 
-# A shard that the log calls done is not run again. So the log keeps only the lines whose shard is there: one that gave no result,
-# or whose file was removed, is run.
+# A shard that the log calls done is not run again. So the log keeps the lines of shards whose file is there. Shards
+# that gave no result, or whose file was removed, are run.
 log=$out/parallel.log
 if [ -e "$log" ]; then
   head -n 1 "$log" >"$log.new"

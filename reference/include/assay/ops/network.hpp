@@ -50,7 +50,7 @@ struct Segment {
   std::string_view name;
   std::vector<Index> extents;
   Index begin = 0, count = 0;
-  /// Of weights, the inputs that each output sums over; 0 for biases and other added parameters, 1 for
+  /// The inputs that each output of weights sums over; 0 for biases and other added parameters, 1 for
   /// scales.
   Index fan_in = 0;
 };
