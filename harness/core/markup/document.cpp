@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace assay::doc {
 namespace {
@@ -113,8 +114,8 @@ Text codes(const std::vector<std::string>& texts, std::string_view between) {
 
 Paragraph soft(Text text) { return {std::move(text), Paragraph::Look::soft}; }
 
-List list_of(const std::vector<std::string>& lines) {
-  List out;
+List list_of(const std::vector<std::string>& lines, std::string tag) {
+  List out{.tag = std::move(tag)};
   for (const std::string& line : lines) out.items.emplace_back(line);
   return out;
 }

@@ -123,7 +123,7 @@ struct List {
   std::vector<Item> items{};
   std::size_t most = 0;  ///< shown; further items are counted. 0: no limit. JSON has all.
 };
-List list_of(const std::vector<std::string>& lines);
+List list_of(const std::vector<std::string>& lines, std::string tag = {});
 
 struct Column {
   std::string tag;         ///< in JSON and CSV

@@ -198,12 +198,6 @@ doc::Table scores_table(const Forecast& f) {
   return out;
 }
 
-doc::List list_of(std::string tag, const std::vector<std::string>& texts) {
-  doc::List out{.tag = std::move(tag)};
-  for (const std::string& text : texts) out.items.emplace_back(text);
-  return out;
-}
-
 doc::List findings_of(const Forecast& f) {
   doc::List out{.tag = "findings"};
   for (const LintFinding& one : f.findings) out.items.emplace_back(in_words(one));
@@ -270,7 +264,7 @@ std::vector<doc::Section> sections_of(const Forecast& f) {
   const doc::Text on = job.hardware.empty() ? doc::Text(".") : ", on " + job.hardware + ".";
   std::vector<doc::Section> out{
       {.blocks = {"From " + doc::code(job.source) + on + " " + windows_text(f) + ".",
-                  list_of("notes", job.notes)}},
+                  doc::list_of(job.notes, "notes")}},
       {.title = "Consistency", .blocks = {findings_of(f)}},
       {.title = "Doubts", .blocks = {doubts_of(f)}},
       {.title = "A step",
@@ -285,7 +279,7 @@ std::vector<doc::Section> sections_of(const Forecast& f) {
                    .blocks = {doc::Text(epoch + "."), models_table(f), model_remarks(f), segments_table(f),
                               doc::Text(experience.empty() ? "" : "Experience: " + experience + ".")}});
     add_changes(f, out.emplace_back(doc::Section{.title = "What if"}).blocks);
-    out.push_back({.title = "Left out", .blocks = {list_of("left_out", f.left_out)}});
+    out.push_back({.title = "Left out", .blocks = {doc::list_of(f.left_out, "left_out")}});
   }
   out.push_back({.title = "Predicted and measured", .blocks = {drifts_of(f), scores_table(f)}});
   return out;
