@@ -96,7 +96,7 @@ Outcome claims_verb(const ClaimsOptions& options) {
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
   put(options.json, to_text(report), to_json(report));
   // Verdicts that are all NOT MEASURED are no answer.
-  const bool nothing = report.count(ClaimVerdict::not_measured) == report.rulings.size();
+  const bool nothing = report.count(ClaimStanding::not_measured) == report.findings.size();
   return {nothing ? Word::not_measured : Word::done};
 }
 

@@ -5,7 +5,6 @@
 #include "bench/compare/roofs.hpp"
 #include "bench/report/content.hpp"
 #include "core/statistics/signs.hpp"
-#include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
@@ -57,44 +56,44 @@ Interval figure_of_speedup(ClaimedFigure figure, const Interval& speedup) {
   return mapped(speedup, [&](double s) { return figure_of_speedup(figure, s); });
 }
 
-PartRuling open(std::string why) { return {.why = std::move(why)}; }
+PartFinding open(std::string why) { return {.why = std::move(why)}; }
 
 /// Decides by the whole interval of the value against the claimed range.
-void decide_value(const ClaimPart& part, PartRuling& ruling) {
-  const Interval& value = *ruling.value;
+void decide_value(const ClaimPart& part, PartFinding& finding) {
+  const Interval& value = *finding.value;
   if (value.basis == Basis::slices || value.coverage <= 0) {
-    ruling.why = "one process start says nothing about the next: more launches would decide";
+    finding.why = "one process start says nothing about the next: more launches would decide";
   } else if (value.high < part.from) {
-    ruling.verdict = ClaimVerdict::shortfall;
-    ruling.why = "the whole interval lies below the claim";
+    finding.standing = ClaimStanding::shortfall;
+    finding.why = "the whole interval lies below the claim";
   } else if (value.low >= part.from) {
     // A gain of a part is a smaller gain of the whole.
     if (part.part_of_whole) {
-      ruling.why = "as much or more of what was timed, which is only a part of the whole";
+      finding.why = "as much or more of what was timed, which is only a part of the whole";
     } else if (value.low > part.to) {
-      ruling.verdict = ClaimVerdict::exceeded;
-      ruling.why = "the whole interval lies above the claim";
+      finding.standing = ClaimStanding::exceeded;
+      finding.why = "the whole interval lies above the claim";
     } else {
-      ruling.verdict = ClaimVerdict::confirmed;
-      ruling.why = "no part of the interval lies below the claim";
+      finding.standing = ClaimStanding::confirmed;
+      finding.why = "no part of the interval lies below the claim";
     }
   } else {
-    ruling.why = "undecided: the interval reaches to both sides of the claim's lower end";
+    finding.why = "undecided: the interval reaches to both sides of the claim's lower end";
   }
 }
 
 /// A claim above its bound is OVER BOUND, unless a measurement exceeds the bound, too: then the bound is
 /// wrong.
-void apply_bound(const ClaimPart& part, PartRuling& ruling) {
-  if (!ruling.bound || ruling.verdict == ClaimVerdict::wrong) return;
-  if (ruling.value && ruling.value->low > ruling.bound->most * believed_bound) {
-    ruling.why += "; the bound is not believed, since more than it was measured";
-    ruling.bound.reset();
+void apply_bound(const ClaimPart& part, PartFinding& finding) {
+  if (!finding.bound || finding.standing == ClaimStanding::wrong) return;
+  if (finding.value && finding.value->low > finding.bound->most * believed_bound) {
+    finding.why += "; the bound is not believed, since more than it was measured";
+    finding.bound.reset();
     return;
   }
-  if (part.from <= ruling.bound->most) return;
-  ruling.verdict = ClaimVerdict::over_bound;
-  ruling.why = "the claim lies above what can be";
+  if (part.from <= finding.bound->most) return;
+  finding.standing = ClaimStanding::over_bound;
+  finding.why = "the claim lies above what can be";
 }
 
 const TrialResult* other_trial(const Results& results, const TrialResult& trial, const ClaimPart& part) {
@@ -197,7 +196,7 @@ std::string why_no_time(const TrialResult& trial) {
   return trial.key + " was not measured";
 }
 
-PartRuling by_trials(const ClaimPart& part, const ClaimEvidence& evidence) {
+PartFinding by_trials(const ClaimPart& part, const ClaimEvidence& evidence) {
   std::map<std::string, DecidingCase> best;
   std::string reason = "no results hold a trial that would decide it";
   double busiest = 0;
@@ -208,7 +207,7 @@ PartRuling by_trials(const ClaimPart& part, const ClaimEvidence& evidence) {
     for (const TrialResult& trial : results.trials) {
       if (!std::regex_search(trial.key, deciding)) continue;
       if (disagrees(trial)) {
-        return {.verdict = ClaimVerdict::wrong,
+        return {.standing = ClaimStanding::wrong,
                 .why = trial.key + " disagrees with the oracle: " + trial.agreement.detail};
       }
       if (!is_measured(trial)) {
@@ -230,7 +229,7 @@ PartRuling by_trials(const ClaimPart& part, const ClaimEvidence& evidence) {
       if (!is_new && is_better(part.figure, found.value, place->second.value)) place->second = found;
     }
   }
-  PartRuling out{.why = reason};
+  PartFinding out{.why = reason};
   std::vector<double> bounds;
   for (auto& [name, one] : best) {
     if (one.bound) bounds.push_back(*one.bound);
@@ -262,8 +261,8 @@ PartRuling by_trials(const ClaimPart& part, const ClaimEvidence& evidence) {
 
 /// Without fusion all bytes of the contract are read and written. Only the reading of lines that a store
 /// brings into the cache can be saved, by stores past the caches.
-PartRuling by_traffic(const ClaimPart& part, const ClaimEvidence& evidence) {
-  PartRuling out = open("no results hold a trial whose contract bounds it");
+PartFinding by_traffic(const ClaimPart& part, const ClaimEvidence& evidence) {
+  PartFinding out = open("no results hold a trial whose contract bounds it");
   std::vector<double> bounds;
   const std::regex deciding(part.trials);
   for (const Results& results : evidence.results) {
@@ -306,7 +305,7 @@ Results others_replaced(const Results& results, const std::string& operation) {
   return out;
 }
 
-PartRuling by_epoch(const ClaimPart& part, const ClaimEvidence& evidence) {
+PartFinding by_epoch(const ClaimPart& part, const ClaimEvidence& evidence) {
   const auto found = std::ranges::find(evidence.results, part.suite, &Results::suite);
   if (found == evidence.results.end()) return open("no results of suite " + part.suite + " were given");
   Results whole = *found;
@@ -320,7 +319,7 @@ PartRuling by_epoch(const ClaimPart& part, const ClaimEvidence& evidence) {
   const Composition parts = composition(whole, predictions);
   if (!parts.impossible.empty()) return open("no epoch of suite " + part.suite + ": " + parts.impossible);
   Interval gain = parts.together;
-  PartRuling out;
+  PartFinding out;
   double limit = 0;
   if (!part.operation.empty()) {
     const auto effect = std::ranges::find(parts.effects, part.operation, &OperationEffect::operation);
@@ -347,7 +346,7 @@ PartRuling by_epoch(const ClaimPart& part, const ClaimEvidence& evidence) {
   return out;
 }
 
-PartRuling by_model(const ClaimPart& part, const ClaimEvidence& evidence) {
+PartFinding by_model(const ClaimPart& part, const ClaimEvidence& evidence) {
   std::size_t epochs = 0, right = 0, beside_others = 0;
   for (const EpochError& one : evidence.epochs) {
     if (one.model != part.model) continue;
@@ -365,30 +364,30 @@ PartRuling by_model(const ClaimPart& part, const ClaimEvidence& evidence) {
                     beside_others, percent_text(most_busy_beside), part.model));
   }
   if (epochs == 0) return open("no log of epochs that " + part.model + " predicted was given");
-  PartRuling out{.value = proportion(right, epochs)};
+  PartFinding out{.value = proportion(right, epochs)};
   decide_value(part, out);
   out.why = fmt::format("{} of {} epochs were predicted to {} by {}; {}", right, epochs,
                         percent_text(part.within), part.model, out.why);
   return out;
 }
 
-PartRuling by_code(const ClaimPart& part, const ClaimEvidence& evidence) {
-  PartRuling out = open("no check of the code as published was given");
+PartFinding by_code(const ClaimPart& part, const ClaimEvidence& evidence) {
+  PartFinding out = open("no check of the code as published was given");
   for (const std::string& variant : part.wrong) {
     const auto found = std::ranges::find(evidence.known_bad, variant, &RejectedCode::variant);
     if (found == evidence.known_bad.end() || found->checks == 0) continue;
     if (found->rejected > 0) {
-      return {.verdict = ClaimVerdict::wrong,
+      return {.standing = ClaimStanding::wrong,
               .why = fmt::format("{} as published disagrees with the oracle in {} of {} checks: {}", variant,
                                  found->rejected, found->checks, found->detail)};
     }
-    out.verdict = ClaimVerdict::confirmed;
+    out.standing = ClaimStanding::confirmed;
     out.why = fmt::format("{} agrees with the oracle in all {} checks", variant, found->checks);
   }
   return out;
 }
 
-PartRuling by_arithmetic(const ClaimPart& part, const ClaimEvidence& evidence) {
+PartFinding by_arithmetic(const ClaimPart& part, const ClaimEvidence& evidence) {
   if (std::ranges::find(evidence.jobs, part.job) == evidence.jobs.end())
     return open("the figures of " + part.job + " were not given");
   std::string contradictions;
@@ -396,8 +395,8 @@ PartRuling by_arithmetic(const ClaimPart& part, const ClaimEvidence& evidence) {
     if (one.job != part.job || one.field.find(part.field) == std::string::npos) continue;
     contradictions += (contradictions.empty() ? "" : "; ") + one.text;
   }
-  if (!contradictions.empty()) return {.verdict = ClaimVerdict::wrong, .why = contradictions};
-  return {.verdict = ClaimVerdict::confirmed, .why = "its figures follow from each other"};
+  if (!contradictions.empty()) return {.standing = ClaimStanding::wrong, .why = contradictions};
+  return {.standing = ClaimStanding::confirmed, .why = "its figures follow from each other"};
 }
 
 /// Composes gains by Amdahl's law over exclusive shares.
@@ -407,18 +406,18 @@ double composed_speedup(const std::vector<ClaimShare>& shares, const std::vector
   return 1 / left;
 }
 
-PartRuling by_composition(const ClaimPart& part, const ClaimsReport& so_far) {
+PartFinding by_composition(const ClaimPart& part, const ClaimsReport& so_far) {
   const Interval takes_no_time{INFINITY, INFINITY, INFINITY, 1};
   std::vector<Interval> speedups;
-  PartRuling out;
+  PartFinding out;
   for (const ClaimShare& share : part.composed) {
     if (share.claim.empty()) {
       speedups.push_back(takes_no_time);
       continue;
     }
     const auto known =
-        std::ranges::find(so_far.rulings, share.claim, [](const ClaimRuling& one) { return one.claim.id; });
-    if (known == so_far.rulings.end() || !known->parts.front().value)
+        std::ranges::find(so_far.findings, share.claim, [](const ClaimFinding& one) { return one.claim.id; });
+    if (known == so_far.findings.end() || !known->parts.front().value)
       return open(share.claim + ", of which it is composed, was not measured");
     speedups.push_back(*known->parts.front().value);
     std::ranges::copy(known->parts.front().cases, std::back_inserter(out.cases));
@@ -437,7 +436,7 @@ PartRuling by_composition(const ClaimPart& part, const ClaimsReport& so_far) {
   return out;
 }
 
-PartRuling ruling_of(const ClaimPart& part, const ClaimEvidence& evidence, const ClaimsReport& so_far) {
+PartFinding finding_of(const ClaimPart& part, const ClaimEvidence& evidence, const ClaimsReport& so_far) {
   if (!part.not_measured.empty()) return open(part.not_measured);
   switch (part.figure) {
     case ClaimedFigure::traffic_saved: return by_traffic(part, evidence);
@@ -467,24 +466,24 @@ ClaimsRun run_facts(const Results& results) {
   return out;
 }
 
-std::size_t ClaimsReport::count(ClaimVerdict verdict) const {
-  return static_cast<std::size_t>(std::ranges::count(rulings, verdict, &ClaimRuling::verdict));
+std::size_t ClaimsReport::count(ClaimStanding standing) const {
+  return static_cast<std::size_t>(std::ranges::count(findings, standing, &ClaimFinding::standing));
 }
 
 ClaimsReport judged_claims(PublishedClaims claims, const ClaimEvidence& evidence) {
   ClaimsReport out{.about = std::move(claims.about), .files = evidence.files};
   for (PublishedClaim& claim : claims.claims) {
-    ClaimRuling ruling;
+    ClaimFinding finding;
     for (const ClaimPart& part : claim.parts) {
-      PartRuling one = ruling_of(part, evidence, out);
+      PartFinding one = finding_of(part, evidence, out);
       if (part.bound && (!one.bound || part.bound->most < one.bound->most)) one.bound = part.bound;
       apply_bound(part, one);
-      ruling.verdict = std::min(ruling.verdict, one.verdict);
+      finding.standing = std::min(finding.standing, one.standing);
       one.part = part;
-      ruling.parts.push_back(std::move(one));
+      finding.parts.push_back(std::move(one));
     }
-    ruling.claim = std::move(claim);
-    out.rulings.push_back(std::move(ruling));
+    finding.claim = std::move(claim);
+    out.findings.push_back(std::move(finding));
   }
   for (const Results& results : evidence.results) out.runs.push_back(run_facts(results));
   return out;

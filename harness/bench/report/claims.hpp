@@ -93,11 +93,11 @@ struct PublishedClaims {
 };
 
 /// By weight: the first that holds for a part holds for the claim.
-enum class ClaimVerdict { wrong, over_bound, shortfall, confirmed, exceeded, not_measured };
-inline constexpr std::array<std::string_view, 6> claim_verdicts{"WRONG",     "OVER BOUND", "SHORT",
-                                                                "CONFIRMED", "EXCEEDED",   "NOT MEASURED"};
-inline std::string_view to_string(ClaimVerdict verdict) {
-  return claim_verdicts[static_cast<std::size_t>(verdict)];
+enum class ClaimStanding { wrong, over_bound, shortfall, confirmed, exceeded, not_measured };
+inline constexpr std::array<std::string_view, 6> claim_standings{"WRONG",     "OVER BOUND", "SHORT",
+                                                                 "CONFIRMED", "EXCEEDED",   "NOT MEASURED"};
+inline std::string_view to_string(ClaimStanding standing) {
+  return claim_standings[static_cast<std::size_t>(standing)];
 }
 
 /// A file of evidence, named with the hash of its content.
@@ -142,19 +142,19 @@ struct DecidingCase {
   std::optional<double> bound;  ///< of the value, by the roofs of the run
 };
 
-struct PartRuling {
+struct PartFinding {
   ClaimPart part;
-  ClaimVerdict verdict = ClaimVerdict::not_measured;
+  ClaimStanding standing = ClaimStanding::not_measured;
   std::optional<Interval> value;  ///< geometric mean over the cases where there are several
   std::optional<ClaimBound> bound;
   std::string why;  ///< a sentence
   std::vector<DecidingCase> cases;
 };
 
-struct ClaimRuling {
+struct ClaimFinding {
   PublishedClaim claim;
-  ClaimVerdict verdict = ClaimVerdict::not_measured;
-  std::vector<PartRuling> parts;
+  ClaimStanding standing = ClaimStanding::not_measured;
+  std::vector<PartFinding> parts;
 };
 
 /// The run of a results file.
@@ -168,10 +168,10 @@ ClaimsRun run_facts(const Results& results);
 
 struct ClaimsReport {
   std::string about;
-  std::vector<ClaimRuling> rulings;  ///< in the order of the claims
+  std::vector<ClaimFinding> findings;  ///< in the order of the claims
   std::vector<EvidenceFile> files;
   std::vector<ClaimsRun> runs;
-  std::size_t count(ClaimVerdict verdict) const;
+  std::size_t count(ClaimStanding standing) const;
 };
 
 /// Decides by whole intervals: a part is SHORT where all of it lies below the claimed range, CONFIRMED or

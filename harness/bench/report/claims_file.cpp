@@ -152,8 +152,7 @@ void describe(Fields& f, PublishedClaims& claims) {
 }
 
 PublishedClaims claims_from_json(const std::string& text, const std::string& where) {
-  const Json json = parse_json(text, where);
-  return value_from<PublishedClaims>(JsonField(json, where, "`assay schema claims` lists its fields"));
+  return value_from<PublishedClaims>(text, where, "`assay schema claims` lists its fields");
 }
 
 EvidenceFile evidence_file(const std::filesystem::path& file, std::string_view text, std::string what) {
@@ -176,30 +175,30 @@ void describe(Fields& f, ClaimsRun& run) {
   f("weather", run.weather);
 }
 
-void describe(Fields& f, PartRuling& ruling) {
-  f("what", ruling.part.what);
-  f("figure", ruling.part.figure, claimed_figures);
-  f("from", ruling.part.from);
-  f("to", ruling.part.to);
-  f("verdict", ruling.verdict, claim_verdicts);
-  f("why", ruling.why);
-  f("value", ruling.value);
-  f("bound", ruling.bound);
-  f("cases", ruling.cases, {.about = "that decided"});
+void describe(Fields& f, PartFinding& finding) {
+  f("what", finding.part.what);
+  f("figure", finding.part.figure, claimed_figures);
+  f("from", finding.part.from);
+  f("to", finding.part.to);
+  f("verdict", finding.standing, claim_standings);
+  f("why", finding.why);
+  f("value", finding.value);
+  f("bound", finding.bound);
+  f("cases", finding.cases, {.about = "that decided"});
 }
 
-void describe(Fields& f, ClaimRuling& ruling) {
-  f("id", ruling.claim.id);
-  f("source", ruling.claim.source);
-  f("scope", ruling.claim.scope);
-  f("claim", ruling.claim.claim);
-  f("verdict", ruling.verdict, claim_verdicts);
-  f("parts", ruling.parts);
+void describe(Fields& f, ClaimFinding& finding) {
+  f("id", finding.claim.id);
+  f("source", finding.claim.source);
+  f("scope", finding.claim.scope);
+  f("claim", finding.claim.claim);
+  f("verdict", finding.standing, claim_standings);
+  f("parts", finding.parts);
 }
 
 void describe(Fields& f, ClaimsReport& report) {
   f.schema("assay.claims_report/1");
-  f("claims", report.rulings);
+  f("claims", report.findings);
   f("files", report.files, {.about = "of evidence"});
   f("runs", report.runs, {.about = "of the results among them"});
 }

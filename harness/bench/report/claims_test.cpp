@@ -33,38 +33,38 @@ Results six_launches() {
   return out;
 }
 
-ClaimRuling ruled(const ClaimPart& part, const ClaimEvidence& evidence) {
-  return judged_claims({.claims = {{.id = "A-1", .parts = {part}}}}, evidence).rulings.front();
+ClaimFinding ruled(const ClaimPart& part, const ClaimEvidence& evidence) {
+  return judged_claims({.claims = {{.id = "A-1", .parts = {part}}}}, evidence).findings.front();
 }
-PartRuling ruled_part(const ClaimPart& part, const ClaimEvidence& evidence) {
+PartFinding ruled_part(const ClaimPart& part, const ClaimEvidence& evidence) {
   return ruled(part, evidence).parts.front();
 }
-ClaimVerdict verdict_on(const ClaimPart& part, const Results& results) {
-  return ruled(part, {.results = {results}}).verdict;
+ClaimStanding verdict_on(const ClaimPart& part, const Results& results) {
+  return ruled(part, {.results = {results}}).standing;
 }
 ClaimPart speedup_of(double from, double to) { return {.from = from, .to = to, .trials = packed}; }
 
 TEST(Claims, OfTwiceAsFastAreDecidedByTheWholeInterval) {
   // Twice as fast in every launch. The roof allows 102 µs / 5.24 µs = 19.5.
-  EXPECT_EQ(verdict_on(speedup_of(1.5, 2.5), six_launches()), ClaimVerdict::confirmed);
-  EXPECT_EQ(verdict_on(speedup_of(1.2, 1.5), six_launches()), ClaimVerdict::exceeded);
-  EXPECT_EQ(verdict_on(speedup_of(3, 5), six_launches()), ClaimVerdict::shortfall);
-  EXPECT_EQ(verdict_on(speedup_of(25, 30), six_launches()), ClaimVerdict::over_bound);
+  EXPECT_EQ(verdict_on(speedup_of(1.5, 2.5), six_launches()), ClaimStanding::confirmed);
+  EXPECT_EQ(verdict_on(speedup_of(1.2, 1.5), six_launches()), ClaimStanding::exceeded);
+  EXPECT_EQ(verdict_on(speedup_of(3, 5), six_launches()), ClaimStanding::shortfall);
+  EXPECT_EQ(verdict_on(speedup_of(25, 30), six_launches()), ClaimStanding::over_bound);
 }
 
 TEST(Claims, WithTheLowerEndInTheIntervalAreOpen) {
   Results results = six_launches();
   for (std::size_t i = 0; i < 3; ++i) results.trials[1].launches[i][0].seconds = 25.5e-6;
-  const PartRuling open = ruled_part(speedup_of(3, 5), {.results = {results}});
-  EXPECT_EQ(open.verdict, ClaimVerdict::not_measured);
+  const PartFinding open = ruled_part(speedup_of(3, 5), {.results = {results}});
+  EXPECT_EQ(open.standing, ClaimStanding::not_measured);
   EXPECT_THAT(open.why, HasSubstr("reaches to both sides"));
 }
 
 TEST(Claims, ReadOffOneProcessStartAreOpen) {
   Results results = six_launches();
   for (TrialResult& trial : results.trials) trial.launches.resize(1);
-  const PartRuling open = ruled_part(speedup_of(1.5, 2.5), {.results = {results}});
-  EXPECT_EQ(open.verdict, ClaimVerdict::not_measured);
+  const PartFinding open = ruled_part(speedup_of(1.5, 2.5), {.results = {results}});
+  EXPECT_EQ(open.standing, ClaimStanding::not_measured);
   EXPECT_THAT(open.why, HasSubstr("one process start"));
 }
 
@@ -72,20 +72,20 @@ TEST(Claims, OfThreadsAreOpenBesideOtherWork) {
   Results results = six_launches();
   ClaimPart part = speedup_of(1.5, 2.5);
   part.quiet = true;
-  EXPECT_EQ(verdict_on(part, results), ClaimVerdict::confirmed);
+  EXPECT_EQ(verdict_on(part, results), ClaimStanding::confirmed);
   results.weather.other_busy_share = 0.4;
   EXPECT_THAT(ruled_part(part, {.results = {results}}).why, HasSubstr("other processes used 40.0 %"));
-  EXPECT_EQ(verdict_on(speedup_of(1.5, 2.5), results), ClaimVerdict::confirmed) << "of one thread";
+  EXPECT_EQ(verdict_on(speedup_of(1.5, 2.5), results), ClaimStanding::confirmed) << "of one thread";
   results.trials[1].threads = 2;
-  EXPECT_EQ(verdict_on(speedup_of(1.5, 2.5), results), ClaimVerdict::not_measured);
+  EXPECT_EQ(verdict_on(speedup_of(1.5, 2.5), results), ClaimStanding::not_measured);
 }
 
 TEST(Claims, AreDecidedByTheSuiteThatTheyName) {
   ClaimPart part = speedup_of(1.5, 2.5);
   part.suite = "tiny";
-  EXPECT_EQ(verdict_on(part, six_launches()), ClaimVerdict::confirmed);
+  EXPECT_EQ(verdict_on(part, six_launches()), ClaimStanding::confirmed);
   part.suite = "another";
-  EXPECT_EQ(verdict_on(part, six_launches()), ClaimVerdict::not_measured);
+  EXPECT_EQ(verdict_on(part, six_launches()), ClaimStanding::not_measured);
 }
 
 TEST(Claims, ThatNothingDecidesSayWhy) {
@@ -102,31 +102,31 @@ TEST(Claims, ThatNothingDecidesSayWhy) {
 }
 
 TEST(Claims, AreWrongWhereTheirTrialDisagrees) {
-  const PartRuling wrong =
+  const PartFinding wrong =
       ruled_part(speedup_of(2, 3), {.results = {hand_made::network_with_a_disagreement()}});
-  EXPECT_EQ(wrong.verdict, ClaimVerdict::wrong);
+  EXPECT_EQ(wrong.standing, ClaimStanding::wrong);
   EXPECT_THAT(wrong.why, HasSubstr("c[1, 32] is 0.5, expected 0.25"));
 }
 
 TEST(Claims, AreWrongWhereTheirCodeIsRejected) {
   const ClaimPart part{.figure = ClaimedFigure::agreement, .wrong = {"adamw/published"}};
   const auto of = [&](std::size_t checks, std::size_t rejected) {
-    return ruled(part, {.known_bad = {{"adamw/published", checks, rejected, "w[0] is 2"}}}).verdict;
+    return ruled(part, {.known_bad = {{"adamw/published", checks, rejected, "w[0] is 2"}}}).standing;
   };
-  EXPECT_EQ(of(10, 3), ClaimVerdict::wrong);
-  EXPECT_EQ(of(10, 0), ClaimVerdict::confirmed);
-  EXPECT_EQ(of(0, 0), ClaimVerdict::not_measured) << "checked nowhere";
-  EXPECT_EQ(ruled(part, {}).verdict, ClaimVerdict::not_measured);
+  EXPECT_EQ(of(10, 3), ClaimStanding::wrong);
+  EXPECT_EQ(of(10, 0), ClaimStanding::confirmed);
+  EXPECT_EQ(of(0, 0), ClaimStanding::not_measured) << "checked nowhere";
+  EXPECT_EQ(ruled(part, {}).standing, ClaimStanding::not_measured);
 }
 
 TEST(Claims, AreWrongWhereTheirFiguresContradictEachOther) {
   const ClaimPart part{.figure = ClaimedFigure::arithmetic, .job = "a record", .field = "claims[1]"};
   const auto of = [&](const std::string& field) {
-    return ruled(part, {.jobs = {"a record"}, .contradictions = {{"a record", field, "2 is 3"}}}).verdict;
+    return ruled(part, {.jobs = {"a record"}, .contradictions = {{"a record", field, "2 is 3"}}}).standing;
   };
-  EXPECT_EQ(of("claims[1].epoch"), ClaimVerdict::wrong);
-  EXPECT_EQ(of("claims[0].epoch"), ClaimVerdict::confirmed);
-  EXPECT_EQ(ruled(part, {.jobs = {"another"}}).verdict, ClaimVerdict::not_measured);
+  EXPECT_EQ(of("claims[1].epoch"), ClaimStanding::wrong);
+  EXPECT_EQ(of("claims[0].epoch"), ClaimStanding::confirmed);
+  EXPECT_EQ(ruled(part, {.jobs = {"another"}}).standing, ClaimStanding::not_measured);
 }
 
 TEST(Claims, OfSavedTimeAndSlowDownsAreInTheirOwnUnits) {
@@ -146,12 +146,12 @@ TEST(Claims, OfLessTrafficAreBoundedByTheContract) {
   // 32,768 bytes are read and 16,384 written, whose lines are read as well: a quarter can be saved.
   const ClaimPart part{
       .figure = ClaimedFigure::traffic_saved, .from = 0.3, .to = 0.5, .trials = "^gemm/naive/"};
-  const PartRuling over = ruled_part(part, {.results = {six_launches()}});
-  EXPECT_EQ(over.verdict, ClaimVerdict::over_bound);
+  const PartFinding over = ruled_part(part, {.results = {six_launches()}});
+  EXPECT_EQ(over.standing, ClaimStanding::over_bound);
   EXPECT_DOUBLE_EQ(over.bound->most, 0.25);
   ClaimPart possible = part;
   possible.from = 0.2;
-  EXPECT_EQ(verdict_on(possible, six_launches()), ClaimVerdict::not_measured);
+  EXPECT_EQ(verdict_on(possible, six_launches()), ClaimStanding::not_measured);
 }
 
 TEST(Claims, OfMemoryCompareWhatIsKeptAndTaken) {
@@ -160,9 +160,9 @@ TEST(Claims, OfMemoryCompareWhatIsKeptAndTaken) {
   results.trials[1].figures["workspace_bytes"] = 100;
   ClaimPart part = speedup_of(0.3, 0.5);
   part.figure = ClaimedFigure::workspace_saved;
-  const PartRuling less = ruled_part(part, {.results = {results}});
+  const PartFinding less = ruled_part(part, {.results = {results}});
   EXPECT_DOUBLE_EQ(less.value->middle, 0.75);
-  EXPECT_EQ(less.verdict, ClaimVerdict::exceeded);
+  EXPECT_EQ(less.standing, ClaimStanding::exceeded);
   part.figure = ClaimedFigure::allocations_saved;
   results.trials[0].figures["allocated_bytes_per_call"] = 600;
   EXPECT_DOUBLE_EQ(ruled_part(part, {.results = {results}}).value->middle, 0.9);
@@ -171,12 +171,12 @@ TEST(Claims, OfMemoryCompareWhatIsKeptAndTaken) {
 TEST(Claims, OfAnEpochAreComposedFromItsCases) {
   // Naive steps take 3 x 102 + 2 x 10 = 326 µs, the best of each 3 x 51 + 2 x 10 = 173 µs.
   ClaimPart part{.figure = ClaimedFigure::epoch_speedup, .from = 1.5, .to = 2, .suite = "tiny"};
-  const PartRuling all = ruled_part(part, {.results = {six_launches()}});
+  const PartFinding all = ruled_part(part, {.results = {six_launches()}});
   EXPECT_NEAR(all.value->middle, 326.0 / 173, 1e-9);
-  EXPECT_EQ(all.verdict, ClaimVerdict::confirmed);
+  EXPECT_EQ(all.standing, ClaimStanding::confirmed);
   part.operation = "elementwise_add";
-  const PartRuling one = ruled_part(part, {.results = {six_launches()}});
-  EXPECT_EQ(one.verdict, ClaimVerdict::over_bound) << "it takes 20 of 3 x 51 + 20 µs";
+  const PartFinding one = ruled_part(part, {.results = {six_launches()}});
+  EXPECT_EQ(one.standing, ClaimStanding::over_bound) << "it takes 20 of 3 x 51 + 20 µs";
   EXPECT_NEAR(one.bound->most, 173.0 / 153, 1e-9);
   part.suite = "another";
   EXPECT_THAT(ruled_part(part, {.results = {six_launches()}}).why, HasSubstr("no results of suite another"));
@@ -185,9 +185,9 @@ TEST(Claims, OfAnEpochAreComposedFromItsCases) {
 TEST(Claims, OfAWholeAreNotConfirmedByAPartOfIt) {
   ClaimPart part{
       .figure = ClaimedFigure::epoch_speedup, .from = 1.5, .to = 2, .suite = "tiny", .part_of_whole = true};
-  EXPECT_EQ(verdict_on(part, six_launches()), ClaimVerdict::not_measured);
+  EXPECT_EQ(verdict_on(part, six_launches()), ClaimStanding::not_measured);
   part.from = part.to = 4;
-  EXPECT_EQ(verdict_on(part, six_launches()), ClaimVerdict::shortfall);
+  EXPECT_EQ(verdict_on(part, six_launches()), ClaimStanding::shortfall);
 }
 
 TEST(Claims, OfSharesAreComposedByAmdahlsLaw) {
@@ -199,35 +199,35 @@ TEST(Claims, OfSharesAreComposedByAmdahlsLaw) {
                                                 .to = 0.1,
                                                 .composed = {{.share = 0.1, .claim = "A-1"}}}}}}};
   const ClaimsReport report = judged_claims(claims, {.results = {six_launches()}});
-  EXPECT_NEAR(report.rulings[1].parts[0].value->middle, 0.05, 1e-12);
-  EXPECT_NEAR(report.rulings[1].parts[0].bound->most, 0.1, 1e-12);
-  EXPECT_EQ(report.rulings[1].verdict, ClaimVerdict::confirmed);
+  EXPECT_NEAR(report.findings[1].parts[0].value->middle, 0.05, 1e-12);
+  EXPECT_NEAR(report.findings[1].parts[0].bound->most, 0.1, 1e-12);
+  EXPECT_EQ(report.findings[1].standing, ClaimStanding::confirmed);
   const std::string page = to_markdown(report);
   EXPECT_THAT(page, HasSubstr("2.00x against `")) << "its cases say by how much they are faster";
   EXPECT_THAT(page, ::testing::Not(HasSubstr("200 %")));
   claims.claims[1].parts[0].from = claims.claims[1].parts[0].to = 0.2;
-  EXPECT_EQ(judged_claims(claims, {.results = {six_launches()}}).rulings[1].verdict,
-            ClaimVerdict::over_bound);
+  EXPECT_EQ(judged_claims(claims, {.results = {six_launches()}}).findings[1].standing,
+            ClaimStanding::over_bound);
 }
 
 TEST(Claims, OfAModelCountEpochs) {
   const ClaimPart part{
       .figure = ClaimedFigure::epochs_predicted, .from = 0.9, .to = 1, .model = "M0", .within = 0.05};
   std::vector<EpochError> epochs(8, {"M0", 0.2});
-  EXPECT_EQ(ruled(part, {.epochs = epochs}).verdict, ClaimVerdict::shortfall);
+  EXPECT_EQ(ruled(part, {.epochs = epochs}).standing, ClaimStanding::shortfall);
   epochs.assign(100, {"M0", -0.01});
-  EXPECT_EQ(ruled(part, {.epochs = epochs}).verdict, ClaimVerdict::confirmed);
+  EXPECT_EQ(ruled(part, {.epochs = epochs}).standing, ClaimStanding::confirmed);
   epochs.assign(100, {"M0", -0.01, 0.5});
-  EXPECT_EQ(ruled(part, {.epochs = epochs}).verdict, ClaimVerdict::not_measured) << "beside other work";
+  EXPECT_EQ(ruled(part, {.epochs = epochs}).standing, ClaimStanding::not_measured) << "beside other work";
   epochs.assign(100, {"M4", -0.01});
-  EXPECT_EQ(ruled(part, {.epochs = epochs}).verdict, ClaimVerdict::not_measured);
+  EXPECT_EQ(ruled(part, {.epochs = epochs}).standing, ClaimStanding::not_measured);
 }
 
 TEST(Claims, DoNotBelieveABoundThatWasBeaten) {
   ClaimPart part = speedup_of(1.5, 2.5);
   part.bound = {.most = 1.2, .why = "a book says so"};
-  const PartRuling beaten = ruled_part(part, {.results = {six_launches()}});
-  EXPECT_EQ(beaten.verdict, ClaimVerdict::confirmed);
+  const PartFinding beaten = ruled_part(part, {.results = {six_launches()}});
+  EXPECT_EQ(beaten.standing, ClaimStanding::confirmed);
   EXPECT_THAT(beaten.why, HasSubstr("not believed"));
 }
 
@@ -239,12 +239,12 @@ TEST(Claims, TakeTheWeightiestVerdictOfTheirParts) {
                                .known_bad = {{"gemm/published", 2, 1, "c[0] is 1"}}};
   const auto of = [&](std::vector<ClaimPart> parts) {
     return judged_claims({.claims = {{.id = "A-1", .parts = std::move(parts)}}}, evidence)
-        .rulings.front()
-        .verdict;
+        .findings.front()
+        .standing;
   };
-  EXPECT_EQ(of({speedup_of(1.5, 2.5), wrong}), ClaimVerdict::wrong);
-  EXPECT_EQ(of({unknown, speedup_of(3, 5)}), ClaimVerdict::shortfall);
-  EXPECT_EQ(of({unknown, speedup_of(1.5, 2.5)}), ClaimVerdict::confirmed);
+  EXPECT_EQ(of({speedup_of(1.5, 2.5), wrong}), ClaimStanding::wrong);
+  EXPECT_EQ(of({unknown, speedup_of(3, 5)}), ClaimStanding::shortfall);
+  EXPECT_EQ(of({unknown, speedup_of(1.5, 2.5)}), ClaimStanding::confirmed);
 }
 
 std::string file_with(const std::string& part, const std::string& more = "") {
@@ -332,7 +332,7 @@ TEST(ClaimsReports, EndWithWhatIsWrongOnATerminal) {
 TEST(ClaimsReports, SayWhichOfTheirFiguresCannotStandTogether) {
   ClaimsReport report = every_verdict();
   EXPECT_THAT(to_text(report), ::testing::Not(HasSubstr("WRONG interval")));
-  report.rulings[3].parts[0].value->middle = 9;
+  report.findings[3].parts[0].value->middle = 9;
   EXPECT_THAT(to_text(report), HasSubstr("WRONG interval: claims[3].parts[0].value"));
   EXPECT_THAT(to_markdown(report), HasSubstr("cannot stand together:\n\n* WRONG interval: "));
 }
@@ -341,7 +341,7 @@ TEST(ClaimsReports, SayInWordsWhatIsLostInPlaceOfSaved) {
   const auto found = [](const Interval& saved) {
     ClaimsReport report;
     const ClaimPart part{.figure = ClaimedFigure::time_saved, .from = 0.2, .to = 0.3};
-    report.rulings = {{.claim = {.id = "B-1"}, .parts = {{.part = part, .value = saved}}}};
+    report.findings = {{.claim = {.id = "B-1"}, .parts = {{.part = part, .value = saved}}}};
     return to_text(report);
   };
   EXPECT_THAT(found({-0.044, -0.035, -0.0271}), HasSubstr("claimed, 3.50 % lost [2.71, 4.40] found"));

@@ -54,28 +54,28 @@ std::string claimed_text(const ClaimPart& part) {
   return value_text(part.figure, part.from) + " to " + value_text(part.figure, part.to);
 }
 
-std::string found_text(const PartRuling& ruling) {
-  return ruling.value ? value_text(ruling.part.figure, *ruling.value) : "";
+std::string found_text(const PartFinding& finding) {
+  return finding.value ? value_text(finding.part.figure, *finding.value) : "";
 }
 
 /// "1.50x to 2.50x claimed, 2.00x found"
-std::string claimed_and_found(const PartRuling& ruling) {
-  const std::string found = found_text(ruling);
-  return claimed_text(ruling.part) + " claimed" + (found.empty() ? "" : ", " + found + " found");
+std::string claimed_and_found(const PartFinding& finding) {
+  const std::string found = found_text(finding);
+  return claimed_text(finding.part) + " claimed" + (found.empty() ? "" : ", " + found + " found");
 }
 
-doc::List::Item part_item(const PartRuling& ruling) {
-  const ClaimPart& part = ruling.part;
+doc::List::Item part_item(const PartFinding& finding) {
+  const ClaimPart& part = finding.part;
   // The speed-ups of its parts decide a composed claim.
   const ClaimedFigure of_case = part.composed.empty() ? part.figure : ClaimedFigure::speedup;
-  Text text = doc::strong(std::string(to_string(ruling.verdict))) +
-              fmt::format(", {}: {}: {}.", part.what, claimed_and_found(ruling), ruling.why);
-  if (ruling.bound)
-    text += fmt::format(" At most {}: {}.", value_text(part.figure, ruling.bound->most), ruling.bound->why);
+  Text text = doc::strong(std::string(to_string(finding.standing))) +
+              fmt::format(", {}: {}: {}.", part.what, claimed_and_found(finding), finding.why);
+  if (finding.bound)
+    text += fmt::format(" At most {}: {}.", value_text(part.figure, finding.bound->most), finding.bound->why);
   doc::List::Item out(std::move(text));
-  for (const DecidingCase& one : ruling.cases) {
+  for (const DecidingCase& one : finding.cases) {
     if (out.below.size() == most_keys) {
-      out.below.push_back(fmt::format("and {} more", ruling.cases.size() - most_keys));
+      out.below.push_back(fmt::format("and {} more", finding.cases.size() - most_keys));
       break;
     }
     Text line = code(one.key) + ": " + value_text(of_case, one.value);
@@ -88,11 +88,11 @@ doc::List::Item part_item(const PartRuling& ruling) {
 
 std::string counts_text(const ClaimsReport& report) {
   std::vector<std::string> counts;
-  for (std::size_t i = 0; i < claim_verdicts.size(); ++i) {
-    const std::size_t count = report.count(static_cast<ClaimVerdict>(i));
-    if (count > 0) counts.push_back(fmt::format("{} {}", count, claim_verdicts[i]));
+  for (std::size_t i = 0; i < claim_standings.size(); ++i) {
+    const std::size_t count = report.count(static_cast<ClaimStanding>(i));
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, claim_standings[i]));
   }
-  return fmt::format("{} claims{}{}", report.rulings.size(), counts.empty() ? "" : ": ",
+  return fmt::format("{} claims{}{}", report.findings.size(), counts.empty() ? "" : ": ",
                      fmt::join(counts, ", "));
 }
 
@@ -106,18 +106,18 @@ std::vector<std::string> contradictions_in(const ClaimsReport& report) {
 }  // namespace
 
 std::string to_text(const ClaimsReport& report) {
-  std::vector<const ClaimRuling*> order;
-  for (const ClaimRuling& ruling : report.rulings) order.push_back(&ruling);
+  std::vector<const ClaimFinding*> order;
+  for (const ClaimFinding& finding : report.findings) order.push_back(&finding);
   // Wrong claims come last, right above the counts: a terminal shows the end of a long text.
-  std::ranges::stable_sort(order, std::greater{}, [](const ClaimRuling* one) { return one->verdict; });
+  std::ranges::stable_sort(order, std::greater{}, [](const ClaimFinding* one) { return one->standing; });
   std::string out;
-  for (const ClaimRuling* ruling : order) {
-    for (const PartRuling& part : ruling->parts) {
-      out +=
-          wrapped(fmt::format("{:<8} {:<12} {}: {}", &part == &ruling->parts.front() ? ruling->claim.id : "",
-                              to_string(part.verdict), part.part.what, claimed_and_found(part)),
-                  terminal_width, std::string(22, ' ')) +
-          "\n";
+  for (const ClaimFinding* finding : order) {
+    for (const PartFinding& part : finding->parts) {
+      out += wrapped(
+                 fmt::format("{:<8} {:<12} {}: {}", &part == &finding->parts.front() ? finding->claim.id : "",
+                             to_string(part.standing), part.part.what, claimed_and_found(part)),
+                 terminal_width, std::string(22, ' ')) +
+             "\n";
     }
   }
   std::vector<doc::Block> end;
@@ -129,16 +129,16 @@ std::string to_text(const ClaimsReport& report) {
 std::string to_markdown(const ClaimsReport& report) {
   doc::Table verdicts{.columns = doc::columns("claim; !figure; claimed; found; bound; !verdict")};
   std::vector<doc::Section> claims;
-  for (const ClaimRuling& ruling : report.rulings) {
-    const PublishedClaim& claim = ruling.claim;
+  for (const ClaimFinding& finding : report.findings) {
+    const PublishedClaim& claim = finding.claim;
     doc::List parts;
-    for (const PartRuling& own : ruling.parts) {
+    for (const PartFinding& own : finding.parts) {
       verdicts.rows.push_back({parts.items.empty() ? claim.id : "", own.part.what, claimed_text(own.part),
                                found_text(own), own.bound ? value_text(own.part.figure, own.bound->most) : "",
-                               to_string(own.verdict)});
+                               to_string(own.standing)});
       parts.items.push_back(part_item(own));
     }
-    claims.push_back({.title = claim.id + ": " + std::string(to_string(ruling.verdict)),
+    claims.push_back({.title = claim.id + ": " + std::string(to_string(finding.standing)),
                       .blocks = {fmt::format("{} ({}; {}){}{}", claim.claim, claim.scope, claim.source,
                                              claim.known.empty() ? "" : " ", claim.known),
                                  std::move(parts)}});
