@@ -1,7 +1,7 @@
 /// The day on which acceptances are judged.
 #pragma once
 
-#include "bench/ledger/date.hpp"
+#include "core/machine/clock.hpp"
 
 namespace assay {
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "assay/compare.hpp"
-#include "bench/ledger/date.hpp"
+#include "core/machine/clock.hpp"
 
 #include <filesystem>
 #include <map>

@@ -3,8 +3,8 @@
 
 #include "assay/error.hpp"
 #include "bench/compare/words.hpp"
-#include "bench/ledger/date.hpp"
 #include "core/json/fields.hpp"
+#include "core/machine/clock.hpp"
 #include "core/machine/fields.hpp"
 #include "core/markup/document.hpp"
 #include "core/text/figures.hpp"

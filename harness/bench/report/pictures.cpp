@@ -2,6 +2,7 @@
 #include "bench/report/pictures.hpp"
 
 #include "bench/compare/pull_request.hpp"
+#include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
@@ -46,7 +47,6 @@ Plot speedups_plot(const Report& report) {
                             : ratio.high < 1 ? Look::worse
                                              : Look::open});
   }
-  if (rows.empty()) return {};
   return forest_plot("Speed-ups over naive of the fastest variant of each case, with intervals",
                      "times as fast as naive: right of 1x is faster", rows, PlotScale::ratios, {},
                      sorted.size() - rows.size());
@@ -82,7 +82,8 @@ Plot roofline(const Report& report) {
         row->share_of_roof > 0 ? ", " + percent_text(row->share_of_roof) + " of the roof" : "";
     rates.push_back(
         {.title = fmt::format("{}: {}{}", row->trial.key,
-                              throughput_text(row->flops_per_second, row->bytes_per_second), share),
+                              doc::amount_text(doc::throughput(row->flops_per_second, row->bytes_per_second)),
+                              share),
          .flops_per_byte = row->flops_per_second / row->bytes_per_second,
          .flops_per_second = row->flops_per_second,
          .look = row->trial.variant == "naive" ? Look::equal
@@ -104,7 +105,6 @@ Plot peers_plot(const Report& report) {
          .value = {.low = worst.ratio.middle, .middle = row.mean, .high = best.ratio.middle},
          .look = row.mean >= 1 ? Look::better : Look::worse});
   }
-  if (rows.empty()) return {};
   return forest_plot("Speed of ours against the libraries, from worst to best case, with the mean",
                      "time of the library / time of ours: right of 1x ours is faster", rows,
                      PlotScale::ratios);
@@ -121,7 +121,6 @@ Plot predictions_plot(const Report& report) {
                             : one.label == "baseline" ? Look::second
                                                       : Look::first});
   }
-  if (rows.empty()) return {};
   return forest_plot("Predicted epochs with their intervals", "seconds of one epoch", rows,
                      PlotScale::seconds);
 }

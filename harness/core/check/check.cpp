@@ -107,9 +107,7 @@ void describe(Fields& f, Found& found) {
 std::string bytes_of(const Found& found) { return to_value(found).dump(); }
 
 Found found_from(const std::string& bytes) {
-  const std::string where = "what a check found";
-  const Json json = parse_json(bytes, where);
-  return value_from<Found>(JsonField(json, where, "run it again"));
+  return value_from<Found>(bytes, "what a check found", "run it again");
 }
 
 /// Seconds of single calls on the input as it is, after one that is not timed: few of long ones.

@@ -11,7 +11,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <set>
 #include <string_view>
 #include <utility>

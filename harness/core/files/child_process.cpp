@@ -26,7 +26,6 @@
 #include <deque>
 #include <fstream>
 #include <memory>
-#include <string_view>
 #include <system_error>
 
 namespace assay {
@@ -329,9 +328,9 @@ constexpr std::array git_variables{
     "GIT_DIR",    "GIT_WORK_TREE",  "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
     "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE",  "GIT_ALTERNATE_OBJECT_DIRECTORIES"};
 
-/// Returns the exit code. `took` receives the times that the keeper measured.
-int run_and_wait(const Command& command, const OpenFile& output, const OpenFile& errors, const Hooks& hooks,
-                 Took& took) {
+/// Returns the exit code and the times that the keeper measured.
+Answer run_and_wait(const Command& command, const OpenFile& output, const OpenFile& errors,
+                    const Hooks& hooks) {
   if (hooks.stopped()) throw Stopped{};
   ChildSetting without_git;
   for (const char* name : git_variables) without_git.environment.emplace_back(name, std::nullopt);
@@ -340,8 +339,11 @@ int run_and_wait(const Command& command, const OpenFile& output, const OpenFile&
   // The keeper has a grace for the command.
   const ChildEnd end = wait_for_children({keeper}, {.stopped = hooks.stop, .grace = 2 * Patience{}.grace});
   if (end.child == 0) throw Stopped{};
-  took = *shared;
-  return end.signal == 0 ? end.exit_code : 128 + end.signal;
+  return {.exit_code = end.signal == 0 ? end.exit_code : 128 + end.signal,
+          .output = {},
+          .errors = {},
+          .seconds = shared->seconds,
+          .cpu_seconds = shared->cpu_seconds};
 }
 
 }  // namespace
@@ -410,15 +412,15 @@ ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience
 
 int run_child(const Command& command, const fs::path& log, const Hooks& hooks) {
   const OpenFile said(log, O_WRONLY | O_CREAT | O_APPEND);
-  Took took;
-  return run_and_wait(command, said, said, hooks, took);
+  return run_and_wait(command, said, said, hooks).exit_code;
 }
 
 Answer ask_child(const Command& command, const Hooks& hooks) {
   const OpenFile output, errors;
-  Took took;
-  const int exit_code = run_and_wait(command, output, errors, hooks, took);
-  return {exit_code, output.content(), errors.content(), took.seconds, took.cpu_seconds};
+  Answer out = run_and_wait(command, output, errors, hooks);
+  out.output = output.content();
+  out.errors = errors.content();
+  return out;
 }
 
 std::string last_lines(const fs::path& file, int lines) {

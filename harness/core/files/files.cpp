@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>

@@ -1,5 +1,7 @@
 #include "core/machine/clock.hpp"
 
+#include "core/text/parts.hpp"
+
 #include <fmt/chrono.h>
 
 #include <ctime>
@@ -7,5 +9,25 @@
 namespace assay {
 
 std::string utc_now() { return fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr))); }
+
+std::optional<Date> date_from(std::string_view text) {
+  constexpr std::string_view form = "2026-10-01";
+  if (text.size() != form.size()) return std::nullopt;
+  const auto number = [&](std::size_t from, std::size_t digits) {
+    return number_from<unsigned>(text.substr(from, digits)).value_or(0);
+  };
+  const std::chrono::year_month_day parts{std::chrono::year(static_cast<int>(number(0, 4))),
+                                          std::chrono::month(number(5, 2)), std::chrono::day(number(8, 2))};
+  if (!parts.ok()) return std::nullopt;
+  const Date date(parts);
+  // Written again it differs wherever anything but digits and dashes was there.
+  return date_text(date) == text ? std::optional(date) : std::nullopt;
+}
+
+std::string date_text(Date date) {
+  const std::chrono::year_month_day parts(date);
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(parts.year()),
+                     static_cast<unsigned>(parts.month()), static_cast<unsigned>(parts.day()));
+}
 
 }  // namespace assay

@@ -1,11 +1,25 @@
-/// The time at which something was done.
+/// The time and the day on which something was done, and how long it took.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace assay {
 
 /// Now, as results hold it: UTC, ISO 8601, whole seconds.
 std::string utc_now();
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// A day of the calendar, as files hold it and as options name it: 2026-10-01, in UTC.
+using Date = std::chrono::sys_days;
+
+/// Returns nothing unless `text` is four digits, two and two with dashes between, and the day exists.
+std::optional<Date> date_from(std::string_view text);
+std::string date_text(Date date);
 
 }  // namespace assay

@@ -112,12 +112,12 @@ void add_environment(std::vector<Fact>& facts) {
   std::ranges::move(set, std::back_inserter(facts));
 }
 
-const Fact* find(const std::vector<Fact>& facts, std::string_view name) {
+}  // namespace
+
+const Fact* find_fact(const std::vector<Fact>& facts, std::string_view name) {
   const auto found = std::ranges::find(facts, name, &Fact::name);
   return found == facts.end() ? nullptr : &*found;
 }
-
-}  // namespace
 
 Machine this_machine() {
   const Processor processor = this_processor();
@@ -178,9 +178,9 @@ std::vector<std::string> differences(const std::vector<Fact>& before, const std:
     out.push_back(fmt::format("{}: {} -> {}", name, was == nullptr ? absent : was->value,
                               is == nullptr ? absent : is->value));
   };
-  for (const auto& fact : before) add(fact.name, &fact, find(after, fact.name));
+  for (const auto& fact : before) add(fact.name, &fact, find_fact(after, fact.name));
   for (const auto& fact : after) {
-    if (find(before, fact.name) == nullptr) add(fact.name, nullptr, &fact);
+    if (find_fact(before, fact.name) == nullptr) add(fact.name, nullptr, &fact);
   }
   return out;
 }

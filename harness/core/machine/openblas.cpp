@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 #include <iterator>
 
 namespace assay {
@@ -21,8 +21,7 @@ std::string call_for_text(const char* symbol) {
   return text == nullptr ? "" : text;
 }
 
-template <std::size_t n>
-bool one_of(std::string_view core, const std::array<std::string_view, n>& names) {
+bool one_of(std::string_view core, std::initializer_list<std::string_view> names) {
   return std::ranges::any_of(names, [&](std::string_view name) { return same_core(core, name); });
 }
 
@@ -49,13 +48,11 @@ OpenBlas linked_openblas() {
 }
 
 std::string better_openblas_core(const std::vector<std::string>& features, std::string_view core) {
-  constexpr std::array<std::string_view, 3> with_avx512{"SkylakeX", "Cooperlake", "SapphireRapids"};
-  constexpr std::array<std::string_view, 2> with_avx2{"Haswell", "Zen"};
   if (core.empty()) return "";
   const std::string tier = tier_of(features);
-  if (tier == "avx512" && !one_of(core, with_avx512)) return "SkylakeX";
-  if (tier == "avx2" && !one_of(core, with_avx2) && !one_of(core, with_avx512)) return "Haswell";
-  return "";
+  const bool avx512 = one_of(core, {"SkylakeX", "Cooperlake", "SapphireRapids"});
+  if (tier == "avx512" && !avx512) return "SkylakeX";
+  return tier == "avx2" && !avx512 && !one_of(core, {"Haswell", "Zen"}) ? "Haswell" : "";
 }
 
 std::string openblas_remedy() {

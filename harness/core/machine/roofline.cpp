@@ -138,6 +138,26 @@ double bandwidth(Streams& streams, double seconds, const RoofLevel& level, doubl
   return best;
 }
 
+constexpr double most_flops = 4;  // times the arithmetic roof
+constexpr double most_bytes = 2;  // times the bandwidth of L1
+
+// The largest figure that `threads` threads may reach by these roofs; 0 where none is known.
+double reachable(const std::vector<Roof>& roofs, int threads,
+                 const std::function<double(const Roof&)>& figure) {
+  double out = 0;
+  for (const Roof& roof : roofs) {
+    if (roof.threads > threads) continue;
+    out = std::max(out, figure(roof) * threads / roof.threads);
+  }
+  return out;
+}
+
+double bandwidth_of_first_level(const Roof& roof) {
+  const auto first = std::ranges::find(roof.bandwidth, "L1", &Bandwidth::level);
+  if (first == roof.bandwidth.end()) return 0;
+  return std::ranges::max(roof.bandwidth, {}, &Bandwidth::bytes_per_second).bytes_per_second;
+}
+
 }  // namespace
 
 std::vector<RoofLevel> roof_levels(const Machine& machine, int threads) {
@@ -248,30 +268,6 @@ RoofLimit limit_at_roof(const Roof& roof, const Cost& cost, double working_set_b
   }
   return out;
 }
-
-namespace {
-
-constexpr double most_flops = 4;  // times the arithmetic roof
-constexpr double most_bytes = 2;  // times the bandwidth of L1
-
-// The largest figure that `threads` threads may reach by these roofs; 0 where none is known.
-double reachable(const std::vector<Roof>& roofs, int threads,
-                 const std::function<double(const Roof&)>& figure) {
-  double out = 0;
-  for (const Roof& roof : roofs) {
-    if (roof.threads > threads) continue;
-    out = std::max(out, figure(roof) * threads / roof.threads);
-  }
-  return out;
-}
-
-double bandwidth_of_first_level(const Roof& roof) {
-  const auto first = std::ranges::find(roof.bandwidth, "L1", &Bandwidth::level);
-  if (first == roof.bandwidth.end()) return 0;
-  return std::ranges::max(roof.bandwidth, {}, &Bandwidth::bytes_per_second).bytes_per_second;
-}
-
-}  // namespace
 
 RoofLimit floor_of(const std::vector<Roof>& roofs, const Cost& cost, int threads) {
   RoofLimit out;

@@ -15,7 +15,6 @@
 #include "core/markup/plot.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>

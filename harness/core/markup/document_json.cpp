@@ -1,8 +1,6 @@
 // Documents as data: JSON of a whole, CSV of a table.
 #include "core/markup/document.hpp"
 
-#include "core/text/figures.hpp"
-
 #include <fmt/format.h>
 
 #include <cmath>

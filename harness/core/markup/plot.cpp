@@ -30,16 +30,15 @@ Drawing drawing(Look look) {
   constexpr const char *circle = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", *up = "M0-5L5 4H-5z",
                        *cross = "M-5-4L-4-5 0-1.4 4-5 5-4 1.4 0 5 4 4 5 0 1.4-4 5-5 4-1.4 0z",
                        *square = "M-3.5-3.5h7v7h-7z", *diamond = "M0-5L5 0L0 5L-5 0z";
-  switch (look) {
-    case Look::better: return {up, "#2a8a4a"};
-    case Look::worse: return {cross, "#d33c3c"};
-    case Look::open: return {diamond, "#b58100"};
-    case Look::equal: return {circle, "#7b8794"};
-    case Look::first: return {circle, "#3b82c4"};
-    case Look::second: return {square, "#c2691f"};
-    case Look::third: return {diamond, "#8a8a8a"};
-  }
-  return {circle, "#7b8794"};
+  // In the order of Look.
+  constexpr std::array<Drawing, 7> drawings{{{up, "#2a8a4a"},
+                                             {cross, "#d33c3c"},
+                                             {diamond, "#b58100"},
+                                             {circle, "#7b8794"},
+                                             {circle, "#3b82c4"},
+                                             {square, "#c2691f"},
+                                             {diamond, "#8a8a8a"}}};
+  return drawings[static_cast<std::size_t>(look)];
 }
 
 bool is_place(double value, bool logarithmic) { return std::isfinite(value) && (!logarithmic || value > 0); }
@@ -207,11 +206,21 @@ void draw_ticks(Picture& out, const Axis& axis, const std::vector<double>& ticks
   }
 }
 
+/// `more` are attributes, `behind` lies behind the plot.
+std::string svg(const Plot& plot, std::string_view width, std::string_view more, std::string_view behind) {
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{0}\" width=\"{1}\" "
+      "height=\"{2:.2f}\" font-family=\"sans-serif\" "
+      "font-size=\"12\"{3}>\n{4}<title>{0}</title>\n{5}\n</svg>\n",
+      escaped(plot.label, Place::html), width, plot.height, more, behind, plot.shapes);
+}
+
 }  // namespace
 
 Plot forest_plot(const std::string& label, const std::string& axis_words,
                  const std::vector<PlottedInterval>& rows, PlotScale scale,
                  const std::vector<std::pair<double, std::string>>& lines, std::size_t more) {
+  if (rows.empty()) return {};
   const bool logarithmic = scale == PlotScale::ratios;
   std::vector<const PlottedInterval*> shown;
   Extremes range;
@@ -441,19 +450,6 @@ Plot sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes)
   out.left_out(sizes.size() - shown.size());
   return out.take();
 }
-
-namespace {
-
-/// `more` are attributes, `behind` lies behind the plot.
-std::string svg(const Plot& plot, std::string_view width, std::string_view more, std::string_view behind) {
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{0}\" width=\"{1}\" "
-      "height=\"{2:.2f}\" font-family=\"sans-serif\" "
-      "font-size=\"12\"{3}>\n{4}<title>{0}</title>\n{5}\n</svg>\n",
-      escaped(plot.label, Place::html), width, plot.height, more, behind, plot.shapes);
-}
-
-}  // namespace
 
 std::string svg_in_page(const Plot& plot) { return svg(plot, "100%", "", ""); }
 

@@ -43,7 +43,7 @@ enum class PlotScale { ratios, seconds };
 
 /// A row for each mark, around `lines`: ratios with their names, such as {1.05, "limit"}. `axis` says what is
 /// drawn; ratios stand on a logarithmic scale around 1, seconds on one that begins at 0. `more` rows, which
-/// are in a table alone, are told below.
+/// are in a table alone, are told below. Empty without rows.
 Plot forest_plot(const std::string& label, const std::string& axis, const std::vector<PlottedInterval>& rows,
                  PlotScale scale, const std::vector<std::pair<double, std::string>>& lines = {},
                  std::size_t more = 0);

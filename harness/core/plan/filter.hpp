@@ -5,7 +5,6 @@
 
 #include <regex>
 #include <string>
-#include <string_view>
 
 namespace assay {
 

@@ -6,6 +6,7 @@
 #include "core/code/calls.hpp"
 #include "core/code/elf.hpp"
 #include "core/json/fields.hpp"
+#include "core/machine/text_fields.hpp"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -19,7 +20,6 @@
 #include <fstream>
 #include <memory>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -89,13 +89,6 @@ constexpr double patience = 10;
 constexpr const char* header = "see assay/plugin.h";
 
 std::string text_of(const char* text) { return text == nullptr ? "" : text; }
-
-std::vector<std::string> words_of(const char* text) {
-  std::istringstream in(text_of(text));
-  std::vector<std::string> out;
-  for (std::string word; in >> word;) out.push_back(word);
-  return out;
-}
 
 std::string in_words(std::span<const NamedValue> values) {
   std::string out;
@@ -224,7 +217,7 @@ PluginContent content_of(const assay_plugin& plugin) {
                            .name = from.name,
                            .summary = text_of(from.summary),
                            .precision = text_of(from.precision),
-                           .libraries = words_of(from.libraries),
+                           .libraries = words(text_of(from.libraries)),
                            .threaded = from.threaded != 0,
                            .has_unfit = from.unfit != nullptr,
                            .site = site_of(from)});
@@ -345,12 +338,6 @@ class Prepared final : public detail::ReadyKernel {
   std::vector<assay_tensor> tensors_;
 };
 
-template <class T>
-T from_text(const std::string& text, const std::filesystem::path& file) {
-  const Json answer = parse_json(text, file.string());
-  return value_from<T>(JsonField(answer, file.string(), header));
-}
-
 }  // namespace
 
 Index PluginTensor::size() const {
@@ -384,7 +371,7 @@ PluginLibrary::PluginLibrary(std::filesystem::path file) : file_(std::move(file)
     throw Error(file_.string(), "there is no such file", "name a shared library with kernels");
   }
   const auto answer = [&] { return to_value(content_of(*found())).dump(); };
-  content_ = from_text<PluginContent>(asked("assay_plugin_v1()", answer), file_);
+  content_ = value_from<PluginContent>(asked("assay_plugin_v1()", answer), file_.string(), header);
 }
 
 PluginLibrary::PluginLibrary(std::string name, const assay_plugin& given)
@@ -465,8 +452,8 @@ const PluginProblem& PluginLibrary::problem(std::size_t operation, std::span<con
     }
     return to_value(out).dump();
   };
-  return problems_[key] =
-             from_text<PluginProblem>(asked(fmt::format("describe() of {}", key), answer), file_);
+  return problems_[key] = value_from<PluginProblem>(asked(fmt::format("describe() of {}", key), answer),
+                                                    file_.string(), header);
 }
 
 std::optional<std::string> PluginLibrary::unfit(std::size_t kernel, std::span<const NamedValue> values,

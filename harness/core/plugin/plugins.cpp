@@ -5,8 +5,6 @@
 #include "core/plugin/library.hpp"
 #include "core/registry/erased_operation.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -57,21 +55,6 @@ class PluginVariant final : public detail::ErasedVariant {
   std::size_t kernel_;
 };
 
-}  // namespace
-
-std::vector<std::filesystem::path> plugins_here() {
-  std::vector<std::filesystem::path> out;
-  const char* text = std::getenv(plugins_variable);
-  for (std::string_view rest = text == nullptr ? "" : text; !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find(':'));
-    if (!one.empty()) out.emplace_back(one);
-    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-  }
-  return out;
-}
-
-namespace {
-
 void add_all(Registry& registry, const std::shared_ptr<const PluginLibrary>& library) {
   const PluginContent& content = library->content();
   const VariantInfo origin{.code = library->code(), .calls = library->calls()};
@@ -108,6 +91,17 @@ void add_all(Registry& registry, const std::shared_ptr<const PluginLibrary>& lib
 }
 
 }  // namespace
+
+std::vector<std::filesystem::path> plugins_here() {
+  std::vector<std::filesystem::path> out;
+  const char* text = std::getenv(plugins_variable);
+  for (std::string_view rest = text == nullptr ? "" : text; !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find(':'));
+    if (!one.empty()) out.emplace_back(one);
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+  }
+  return out;
+}
 
 void add_plugin(Registry& registry, const std::filesystem::path& file, bool runs_kernels) {
   const auto library = std::make_shared<const PluginLibrary>(file);

@@ -60,15 +60,13 @@ int resolved_digits(double value, double half_width) {
   return std::clamp(static_cast<int>(ratio) + 2, 4, 9);
 }
 
-IntervalCells cells_of(const Interval& seconds, int digits) {
+/// All in the unit of the middle.
+std::string interval_text(const Interval& seconds, int digits, bool has_range) {
   const Unit& unit = unit_for(seconds.middle, time_units);
-  return {fmt::format("{} {}", figure_of(seconds.middle / unit.size, digits), unit.name),
-          fmt::format("[{}, {}]", figure_of(seconds.low / unit.size, digits),
-                      figure_of(seconds.high / unit.size, digits))};
-}
-
-std::string in_one(const IntervalCells& cells) {
-  return cells.range.empty() ? cells.middle : cells.middle + " " + cells.range;
+  const std::string middle = fmt::format("{} {}", figure_of(seconds.middle / unit.size, digits), unit.name);
+  if (!has_range) return middle;
+  return fmt::format("{} [{}, {}]", middle, figure_of(seconds.low / unit.size, digits),
+                     figure_of(seconds.high / unit.size, digits));
 }
 
 }  // namespace
@@ -92,28 +90,18 @@ std::string seconds_text(double seconds) {
   return fmt::format("{} {}", figure(seconds / unit.size), unit.name);
 }
 
-IntervalCells seconds_cells(const Interval& seconds) { return cells_of(seconds, 3); }
+std::string seconds_text(const Interval& seconds) { return interval_text(seconds, 3, true); }
 
-std::string seconds_text(const Interval& seconds) { return in_one(seconds_cells(seconds)); }
-
-IntervalCells fine_seconds_cells(const Interval& seconds) {
-  IntervalCells out = cells_of(seconds, resolved_digits(seconds.middle, (seconds.high - seconds.low) / 2));
-  if (seconds.low >= seconds.high) out.range.clear();
-  return out;
+std::string fine_seconds_text(const Interval& seconds) {
+  return interval_text(seconds, resolved_digits(seconds.middle, (seconds.high - seconds.low) / 2),
+                       seconds.low < seconds.high);
 }
-
-std::string fine_seconds_text(const Interval& seconds) { return in_one(fine_seconds_cells(seconds)); }
 
 std::string speedup_text(const Interval& speedup) {
   const bool has_no_interval = speedup.coverage == 0 && speedup.low == speedup.high;
   if (has_no_interval) return figure(speedup.middle) + "x";
   return fmt::format("{}x [{}, {}]{}", figure(speedup.middle), figure(speedup.low), figure(speedup.high),
                      speedup.high < 1 ? " (slower)" : "");
-}
-
-std::string throughput_text(double flops_per_second, double bytes_per_second) {
-  if (flops_per_second >= bytes_per_second) return figure(flops_per_second / 1e9) + " GFLOP/s";
-  return figure(bytes_per_second / 1e9) + " GB/s";
 }
 
 std::string percent_text(double share) { return figure(100 * share) + " %"; }

@@ -24,27 +24,15 @@ std::string quantity_text(std::int64_t count, std::string_view one, std::string_
 /// `412 µs`; the unit is the largest in which the figure is at least 1.
 std::string seconds_text(double seconds);
 
-/// An interval in two columns: `412 µs` and `[410, 415]`, all in the unit of the middle.
-struct IntervalCells {
-  std::string middle, range;
-};
-IntervalCells seconds_cells(const Interval& seconds);
-
-/// `412 µs [410, 415]`.
+/// `412 µs [410, 415]`, all in the unit of the middle.
 std::string seconds_text(const Interval& seconds);
 
-/// Writes as many digits as the interval resolves, at least four: `1,283.4 s` and `[1,281.9, 1,284.9]`. There
-/// is no range where it has no width.
-IntervalCells fine_seconds_cells(const Interval& seconds);
-
-/// `1,283.4 s [1,281.9, 1,284.9]`.
+/// Writes as many digits as the interval resolves, at least four: `1,283.4 s [1,281.9, 1,284.9]`. There is no
+/// range where the interval has no width.
 std::string fine_seconds_text(const Interval& seconds);
 
 /// `6.73x [6.68, 6.79]`; `(slower)` is added when the whole interval is below 1.
 std::string speedup_text(const Interval& speedup);
-
-/// `7.86 GFLOP/s`, or `38.2 GB/s` where a call does less than one operation per byte.
-std::string throughput_text(double flops_per_second, double bytes_per_second);
 
 /// `71.3 %`.
 std::string percent_text(double share);

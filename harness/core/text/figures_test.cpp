@@ -55,11 +55,6 @@ TEST(SpeedupText, CallsAWholeIntervalBelowOneSlower) {
   EXPECT_EQ(speedup_text({0.95, 0.99, 1.02, 0.95}), "0.990x [0.950, 1.02]");
 }
 
-TEST(ThroughputText, CountsBytesWhereACallDoesLessThanOneOperationPerByte) {
-  EXPECT_EQ(throughput_text(5.14e9, 4.8e8), "5.14 GFLOP/s");
-  EXPECT_EQ(throughput_text(1e8, 1.2e9), "1.20 GB/s");
-}
-
 TEST(PercentText, IsOfOne) {
   EXPECT_EQ(percent_text(0.7131), "71.3 %");
   EXPECT_EQ(percent_text(0.0088), "0.880 %");
@@ -77,13 +72,6 @@ TEST(BytesText, UsesBinaryUnits) {
   EXPECT_EQ(bytes_text(1.5 * 0x1p20), "1.50 MiB");
   EXPECT_EQ(bytes_text(0x1p30), "1.00 GiB");
   EXPECT_EQ(bytes_text(1e12), "931 GiB");
-}
-
-TEST(SecondsCells, AreTheTwoPartsOfTheText) {
-  EXPECT_EQ(seconds_cells({410e-6, 412e-6, 415e-6}).middle, "412 µs");
-  EXPECT_EQ(seconds_cells({410e-6, 412e-6, 415e-6}).range, "[410, 415]");
-  EXPECT_EQ(fine_seconds_cells({1281.9, 1283.4, 1284.9}).range, "[1,281.9, 1,284.9]");
-  EXPECT_EQ(fine_seconds_cells({3419, 3419, 3419}).range, "");
 }
 
 TEST(FineSecondsText, HasTheDigitsThatItsIntervalResolves) {

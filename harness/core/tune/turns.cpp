@@ -60,12 +60,6 @@ bool is_look(int done, const TuneRounds& rounds) {
   return false;
 }
 
-std::vector<std::size_t> shuffled(std::vector<std::size_t> order, Rng& rng) {
-  for (std::size_t i = order.size(); i > 1; --i)
-    std::swap(order[i - 1], order[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(i) - 1))]);
-  return order;
-}
-
 /// Removes candidates that have lost; the present setting stays.
 void drop_losers(std::vector<std::size_t>& taking_part, const std::vector<Candidate>& candidates, int looks) {
   const double tests = static_cast<double>((candidates.size() - 1) * static_cast<std::size_t>(looks));

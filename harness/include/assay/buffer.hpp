@@ -129,8 +129,6 @@ class Buffer {
 
   /// False when something wrote within 256 bytes before or after the payload.
   bool guards_intact() const { return block_.intact(); }
-  /// Makes them intact, so that nobody is blamed for what another wrote.
-  void mend_guards() { block_.mend(); }
   detail::GuardedBlock& block() { return block_; }
 
  private:

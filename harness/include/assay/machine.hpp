@@ -40,6 +40,9 @@ struct Machine {
 /// Reads the machine; takes a few milliseconds and measures nothing.
 Machine this_machine();
 
+/// The fact of that name; null where there is none.
+const Fact* find_fact(const std::vector<Fact>& facts, std::string_view name);
+
 /// Lists the facts that differ, as `name: before -> after`; deciding facts only, or all.
 std::vector<std::string> differences(const std::vector<Fact>& before, const std::vector<Fact>& after,
                                      bool deciding_only);

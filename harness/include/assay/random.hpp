@@ -4,8 +4,11 @@
 #include "assay/problem.hpp"
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace assay {
 
@@ -70,5 +73,14 @@ class Rng {
  private:
   std::uint64_t state_[4] = {};
 };
+
+/// Returns the items in a drawn order (Fisher and Yates).
+template <class T>
+std::vector<T> shuffled(std::vector<T> items, Rng& rng) {
+  for (std::size_t i = items.size(); i > 1; --i) {
+    std::swap(items[i - 1], items[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(i) - 1))]);
+  }
+  return items;
+}
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-#include "bench/ledger/date.hpp"
+#include "core/machine/clock.hpp"
 
 #include <gtest/gtest.h>
 
