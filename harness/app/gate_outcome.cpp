@@ -7,7 +7,7 @@
 #include "bench/compare/words.hpp"
 #include "bench/exchange/annotations.hpp"
 #include "bench/exchange/junit.hpp"
-#include "bench/gate/two_builds_outcome.hpp"
+#include "bench/gate/builds_gate.hpp"
 #include "core/machine/clock.hpp"
 #include "core/text/command.hpp"
 

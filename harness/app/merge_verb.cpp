@@ -4,7 +4,6 @@
 #include "assay/error.hpp"
 #include "assay/report.hpp"
 #include "bench/gate/two_builds.hpp"
-#include "bench/gate/two_builds_shards.hpp"
 #include "bench/measure/merge.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "bench/measure/shards_of_one_run.hpp"

@@ -19,17 +19,9 @@ std::string variant_of(const std::string& key) {
   return trial ? trial->operation + "/" + trial->variant : key;
 }
 
-/// Whether both sides have a time; other standings say why not. Rows of identical machine code are the same,
-/// or slower by drift, without a launch.
+/// Rows of identical machine code are the same, or slower by drift, without a launch.
 bool is_compared(const ComparedRow& row) {
-  switch (row.standing) {
-    case Standing::undecided: return true;
-    case Standing::same:
-    case Standing::faster:
-    case Standing::slower:
-    case Standing::accepted: return row.launches > 0;
-    default: return false;
-  }
+  return row.standing == Standing::undecided || (is_judged(row.standing) && row.launches > 0);
 }
 
 class Deciding {

@@ -341,7 +341,6 @@ Plot epochs_plot(const std::vector<SlowerEpoch>& epochs) {
                     .value = one.more,
                     .look = Look::worse});
   }
-  if (rows.empty()) return {};
   return forest_plot("What an epoch takes longer", "seconds more per epoch", rows, PlotScale::seconds);
 }
 
@@ -350,13 +349,8 @@ Json samples_of_all(const PullRequest& change) {
   for (std::size_t i = 0; i < change.trials.size(); ++i) {
     Json sides = Json::object();
     for (const PlottedSamples& side : change.trials[i].samples) {
-      Json launches = Json::array();
-      for (const auto& launch : side.launches) {
-        Json values = Json::array();
-        for (const double value : launch) values.push_back(json_number(shortened(value)));
-        launches.push_back(std::move(values));
-      }
-      if (!launches.empty()) sides[side.name] = std::move(launches);
+      if (side.launches.empty()) continue;
+      sides[side.name] = Form<std::vector<std::vector<double>>>::json(side.launches, {.seven_digits = true});
     }
     if (sides.empty()) continue;
     out.push_back(
@@ -371,8 +365,8 @@ Table facts_table(const std::vector<Fact>& before, const std::vector<Fact>& afte
   Table out{.columns = doc::columns("!differs; !fact; !before; !now; !must_be_equal_to_compare")};
   out.columns.front().name = " ";
   const auto value_in = [](const std::vector<Fact>& facts, const std::string& fact) {
-    const auto found = std::ranges::find(facts, fact, &Fact::name);
-    return found == facts.end() ? std::string("not known") : found->value;
+    const Fact* const found = find_fact(facts, fact);
+    return found == nullptr ? std::string("not known") : found->value;
   };
   const auto add = [&](const Fact& fact) {
     const std::string was = value_in(before, fact.name), is = value_in(after, fact.name);
@@ -380,7 +374,7 @@ Table facts_table(const std::vector<Fact>& before, const std::vector<Fact>& afte
   };
   for (const Fact& fact : after) add(fact);
   for (const Fact& fact : before) {
-    if (std::ranges::find(after, fact.name, &Fact::name) == after.end()) add(fact);
+    if (find_fact(after, fact.name) == nullptr) add(fact);
   }
   return out;
 }
@@ -505,7 +499,6 @@ Plot ratios_plot(const Comparison& comparison) {
     limit = std::max(limit, row.limit);
     least = std::min(least, row.limit);
   }
-  if (rows.empty()) return {};
   std::vector<std::pair<double, std::string>> lines;
   if (std::isfinite(least) && least > 1) {
     lines.emplace_back(least, fmt::format("{} {:.3g}x", limit > least ? "least limit" : "limit", least));

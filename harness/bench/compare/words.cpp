@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <initializer_list>
@@ -17,21 +18,41 @@
 namespace assay {
 namespace {
 
+struct Sign {
+  std::string_view word, mark;
+};
+/// In the order of Standing.
+constexpr std::array<Sign, standing_count> signs{{{"same", "="},
+                                                  {"faster", "▲"},
+                                                  {"slower", "✗"},
+                                                  {"accepted", "~"},
+                                                  {"undecided", "?"},
+                                                  {"not comparable", "≠"},
+                                                  {"wrong", "‼"},
+                                                  {"skipped", "·"},
+                                                  {"added", "+"},
+                                                  {"gone", "−"},
+                                                  {"crashed", "‼"},
+                                                  {"timed out", "‼"},
+                                                  {"impossible", "‼"}}};
+
 bool has_ratio(const ComparedRow& row) {
-  switch (row.standing) {
-    case Standing::same:
-    case Standing::faster:
-    case Standing::slower:
-    case Standing::accepted: return row.ratio.middle > 0;
-    case Standing::undecided: return row.ratio.middle > 0 && row.ratio.coverage > 0;
-    default: return false;  // no times stand behind it
-  }
+  return is_judged(row.standing) && row.ratio.middle > 0 &&
+         (row.standing != Standing::undecided || row.ratio.coverage > 0);
 }
 
 /// Low and high end, for faster rows as factors of speed.
 std::pair<double, double> ends(const ComparedRow& row) {
   if (row.standing == Standing::faster) return {1 / row.ratio.high, 1 / row.ratio.low};
   return {row.ratio.low, row.ratio.high};
+}
+
+/// "5.3 % more"
+std::string change_text(double before, double after) {
+  const double percent = 100 * std::abs(after - before) / std::abs(before);
+  return fmt::format("{} % {}",
+                     percent < 0.1 ? fmt::format("{:.1g}", percent) : fmt::format("{:.1f}", percent),
+                     after > before ? "more" : "less");
 }
 
 }  // namespace
@@ -45,24 +66,7 @@ std::string counted(const Comparison& comparison, std::initializer_list<Standing
   return out;
 }
 
-std::string_view to_string(Standing standing) {
-  switch (standing) {
-    case Standing::same: return "same";
-    case Standing::faster: return "faster";
-    case Standing::slower: return "slower";
-    case Standing::accepted: return "accepted";
-    case Standing::undecided: return "undecided";
-    case Standing::not_comparable: return "not comparable";
-    case Standing::wrong: return "wrong";
-    case Standing::skipped: return "skipped";
-    case Standing::added: return "added";
-    case Standing::gone: return "gone";
-    case Standing::crashed: return "crashed";
-    case Standing::timed_out: return "timed out";
-    case Standing::impossible: return "impossible";
-  }
-  return "unknown";
-}
+std::string_view to_string(Standing standing) { return signs[static_cast<std::size_t>(standing)].word; }
 
 Standing standing_of(const Failure& failure) {
   return failure.kind == Failure::Kind::timed_out ? Standing::timed_out : Standing::crashed;
@@ -135,18 +139,6 @@ std::string limit_in_words(const ComparedRow& row) { return factor_text(row.limi
 bool reports_an_error(const ComparedRow& row) {
   return row.standing == Standing::wrong && row.why.starts_with("reports an error");
 }
-
-namespace {
-
-/// "5.3 % more"
-std::string change_text(double before, double after) {
-  const double percent = 100 * std::abs(after - before) / std::abs(before);
-  return fmt::format("{} % {}",
-                     percent < 0.1 ? fmt::format("{:.1g}", percent) : fmt::format("{:.1f}", percent),
-                     after > before ? "more" : "less");
-}
-
-}  // namespace
 
 bool is_worse(const FigureChange& change) {
   if (change.accepted) return false;
@@ -306,24 +298,7 @@ std::string withheld_sentence(const Results& before, const Results& after) {
   return out;
 }
 
-std::string_view mark(Standing standing) {
-  switch (standing) {
-    case Standing::wrong:
-    case Standing::impossible:
-    case Standing::crashed:
-    case Standing::timed_out: return "‼";
-    case Standing::slower: return "✗";
-    case Standing::accepted: return "~";
-    case Standing::undecided: return "?";
-    case Standing::faster: return "▲";
-    case Standing::same: return "=";
-    case Standing::added: return "+";
-    case Standing::gone: return "−";
-    case Standing::not_comparable: return "≠";
-    case Standing::skipped: return "·";
-  }
-  return " ";
-}
+std::string_view mark(Standing standing) { return signs[static_cast<std::size_t>(standing)].mark; }
 
 std::string printable(std::string_view text, std::size_t width) {
   std::string out;

@@ -51,12 +51,8 @@ std::vector<Repetition> repetitions_of(const TrialResult& trial) {
   return out;
 }
 
-std::string fact(const Machine& machine, std::string_view name) {
-  const auto found = std::ranges::find(machine.facts, name, &Fact::name);
-  return found == machine.facts.end() ? "" : found->value;
-}
-
 Json context_of(const Results& results) {
+  const Fact* const build_type = find_fact(results.machine.facts, "build type");
   Json caches = Json::array();
   for (const Cache& cache : results.machine.caches) {
     caches.push_back({{"type", cache.level == 1 ? "Data" : "Unified"},
@@ -73,7 +69,7 @@ Json context_of(const Results& results) {
           {"cpu_scaling_enabled", false},
           {"caches", std::move(caches)},
           {"load_avg", Json::array()},
-          {"library_build_type", fact(results.machine, "build type") == "Debug" ? "debug" : "release"},
+          {"library_build_type", build_type != nullptr && build_type->value == "Debug" ? "debug" : "release"},
           {"assay",
            {{"suite", results.suite},
             {"commit", results.commit},

@@ -6,6 +6,7 @@
 #include "bench/measure/sides.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
+#include "core/machine/clock.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/command.hpp"
 
@@ -61,10 +62,9 @@ class Silence {
   bool is_too_long() {
     double size = 0;
     for (const fs::path& file : files_) size += size_of_file(file);
-    const auto now = Steady::now();
-    if (size != size_) since_ = now;
+    if (size != size_) since_ = Steady::now();
     size_ = size;
-    return std::chrono::duration<double>(now - since_).count() > limit_;
+    return seconds_since(since_) > limit_;
   }
 
  private:

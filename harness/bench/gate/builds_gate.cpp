@@ -5,12 +5,12 @@
 #include "bench/gate/impossible_trials.hpp"
 #include "bench/gate/paired_launches.hpp"
 #include "bench/gate/pointers.hpp"
-#include "bench/gate/two_builds_shards.hpp"
 #include "core/files/child_process.hpp"
 #include "core/plan/filter.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace assay {
@@ -60,6 +60,34 @@ std::string restriction_on(const BenchmarkProgram& base, const BenchmarkProgram&
         program->program.string());
   }
   return "";
+}
+
+/// Steps begin and end at commits; a build with `+changes` is none.
+std::vector<std::string> applied(Comparison& comparison, const TwoBuilds& run,
+                                 const std::optional<StoredLedger>& ledger, const std::string& base,
+                                 const GateRules& rules) {
+  if (!ledger || run.partial || !comparison.unfit.empty()) return {};
+  // Stored samples know the suite's name; its file is the user's.
+  const std::string suite = rules.suite.empty() ? run.suite + ".json" : rules.suite;
+  return apply(comparison, ledger->ledger,
+               {.today = rules.today,
+                .base = is_commit(base) ? base : "",
+                .suite = suite_in_commands(suite, rules.baselines, ledger),
+                .drift_limit = rules.drift_limit,
+                .part = run.shard.has_value()});
+}
+
+Outcome outcome_of(const TwoBuilds& run, const Comparison& comparison, const FailurePolicy& policy) {
+  const auto measured =
+      std::ranges::count_if(run.trials, [](const PairedTrial& trial) { return !trial.launches.empty(); });
+  ComparisonRun compared{.against = Against::base,
+                         .measured = static_cast<std::size_t>(measured),
+                         .partial = run.partial,
+                         .seconds = run.seconds};
+  if (run.shard && run.trials.empty()) {
+    compared.nothing_to_do = fmt::format("this shard holds none of the {} trials", run.shard->trials);
+  }
+  return outcome_of(comparison, compared, policy);
 }
 
 }  // namespace
@@ -113,6 +141,20 @@ TwoBuilds gate_of_benchmarks(const std::filesystem::path& base, const std::files
   sample_two_builds(run, benchmark_launches(std::move(of_base), std::move(of_head), time_limit, hooks),
                     hooks);
   return run;
+}
+
+TwoBuildsOutcome judged(const TwoBuilds& run, const std::optional<StoredLedger>& ledger,
+                        const GateRules& rules) {
+  TwoBuildsOutcome out{.findings = findings_of(run)};
+  Comparison& comparison = out.findings.comparison;
+  const std::string base = ledger ? step_end(*ledger, run.base.commit) : run.base.commit;
+  const Step step = step_of(comparison, base, run.head.commit, rules.today);
+  out.ledger = applied(comparison, run, ledger, base, rules);
+  out.outcome = outcome_of(run, comparison, rules.failing);
+  if (rules.record_step && out.outcome.exit_code() == exit_code::passed) {
+    out.outcome = recorded(*ledger, step, std::move(out.outcome));
+  }
+  return out;
 }
 
 }  // namespace assay

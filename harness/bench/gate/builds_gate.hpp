@@ -1,4 +1,5 @@
-/// Gates of two programs: trials matched, sampled in turns, with pointers to what became slower.
+/// Gates of two programs: trials matched, sampled in turns, with pointers to what became slower; and their
+/// outcome, the same for samples just taken and for stored ones.
 #pragma once
 
 #include "assay/pipeline.hpp"
@@ -36,5 +37,16 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
 /// Error as gate_of_builds() does.
 TwoBuilds gate_of_benchmarks(const std::filesystem::path& base, const std::filesystem::path& head,
                              double time_limit, TwoBuilds run, const Hooks& hooks);
+
+struct TwoBuildsOutcome {
+  GateFindings findings;
+  std::vector<std::string> ledger;  ///< its findings, line by line
+  Outcome outcome;
+};
+
+/// Judges the samples, applies the ledger, decides, and records the step if it is asked to. With a ledger,
+/// accepted slow-downs do not fail, and slow-downs that crept since the release do.
+TwoBuildsOutcome judged(const TwoBuilds& run, const std::optional<StoredLedger>& ledger,
+                        const GateRules& rules);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-#include "bench/gate/hot_symbols.hpp"
+#include "bench/gate/pointers.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,6 @@
 
 #include "assay/suite.hpp"
 #include "bench/compare/roofs.hpp"
-#include "bench/gate/two_builds_outcome.hpp"
 #include "core/machine/roofline.hpp"
 
 #include <algorithm>

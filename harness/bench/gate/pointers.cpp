@@ -1,16 +1,21 @@
 #include "bench/gate/pointers.hpp"
 
+#include "assay/error.hpp"
 #include "assay/pick.hpp"
 #include "bench/compare/words.hpp"
-#include "bench/gate/hot_symbols.hpp"
 #include "core/code/differing_functions.hpp"
+#include "core/files/child_process.hpp"
+#include "core/files/scratch.hpp"
 #include "core/files/this_program.hpp"
 #include "core/plugin/library.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <sstream>
 #include <utility>
 
 namespace assay {
@@ -20,6 +25,9 @@ constexpr std::size_t most_functions = 3;
 constexpr std::size_t most_symbols = 3;
 /// A function with more than this share of the samples deserves a look.
 constexpr double hot_share = 0.05;
+
+/// Long enough for a thousand samples, few of which are of filling inputs.
+constexpr MeasurePolicy profiled{.slices = 500, .slice_seconds = 1e-3, .trial_seconds = 0.5};
 
 /// Names of instantiated functions run over several lines of a terminal.
 std::string shortened(const std::string& name) {
@@ -110,6 +118,53 @@ std::vector<std::string> symbols(const TwoBuilds& run, const TrialRequest& trial
 }
 
 }  // namespace
+
+std::vector<HotSymbol> hot_symbols_from(const std::string& report) {
+  std::vector<HotSymbol> out;
+  std::istringstream lines(report);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find_first_not_of(' '), percent = line.find('%'),
+                      mode = line.find("[.] ");  // of user code; [k] is the kernel's
+    if (first == std::string::npos || percent == std::string::npos || mode == std::string::npos) continue;
+    const auto share = number_from<double>(std::string_view(line).substr(first, percent - first));
+    if (!share) continue;
+    std::string name = line.substr(mode + 4);
+    name.erase(std::min(name.size(), name.find("  ")));  // padding, and columns that some versions add
+    name.erase(name.find_last_not_of(' ') + 1);
+    if (!name.empty()) out.push_back({std::move(name), *share / 100});
+  }
+  return out;
+}
+
+std::optional<std::vector<HotSymbol>> hot_symbols(const std::filesystem::path& program,
+                                                  const TrialRequest& trial, std::uint64_t seed,
+                                                  const Hooks& hooks) {
+  const ScratchFolder scratch;
+  const auto file = [&](const char* name) { return (scratch.path() / name).string(); };
+  LaunchRequest request{.policy = profiled, .trials = {trial}};
+  request.policy.seed = seed;
+  write_file(file("request"), to_json(request));
+  const auto answers = [&](std::vector<std::string> words) -> std::optional<std::string> {
+    try {
+      Answer answer = ask_child({.words = std::move(words), .folder = scratch.path()}, hooks);
+      if (answer.exit_code == 0) return std::move(answer.output);
+    } catch (const Error&) {
+    } catch (const Stopped&) {
+    }
+    return std::nullopt;
+  };
+  // cpu-clock works on virtual machines without counters as well, and in user code without privileges.
+  if (!answers({"perf", "record", "-q", "-e", "cpu-clock:u", "-F", "3000", "-o", file("samples"), "--",
+                std::filesystem::absolute(program).string(), "launch", file("request"), file("answer")})) {
+    return std::nullopt;
+  }
+  const auto report = answers(
+      {"perf", "report", "-q", "--stdio", "--no-children", "--sort", "symbol", "-i", file("samples")});
+  if (!report) return std::nullopt;
+  std::vector<HotSymbol> out = hot_symbols_from(*report);
+  if (out.empty()) return std::nullopt;
+  return out;
+}
 
 void note_pointers(TwoBuilds& run, const std::filesystem::path& base, const std::filesystem::path& head,
                    const Registry& registry, const Hooks& hooks) {

@@ -4,7 +4,11 @@
 #include "assay/registry.hpp"
 #include "bench/gate/two_builds.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace assay {
 
@@ -14,5 +18,20 @@ namespace assay {
 /// that cannot be read is named there, too.
 void note_pointers(TwoBuilds& run, const std::filesystem::path& base, const std::filesystem::path& head,
                    const Registry& registry, const Hooks& hooks);
+
+struct HotSymbol {
+  std::string name;
+  double share = 0;  ///< of the samples of the whole launch, which fills inputs too
+};
+
+/// Where a program spends the time of one trial, by the sampling profiler `perf`, largest share first.
+/// Nothing if there is no `perf`, it may not sample here, or the program failed: a missing profile is no
+/// fault.
+std::optional<std::vector<HotSymbol>> hot_symbols(const std::filesystem::path& program,
+                                                  const TrialRequest& trial, std::uint64_t seed,
+                                                  const Hooks& hooks);
+
+/// Reads the output of `perf report --stdio -q --sort symbol`: `  61.20%  [.] name`. Other lines are skipped.
+std::vector<HotSymbol> hot_symbols_from(const std::string& report);
 
 }  // namespace assay

@@ -1,20 +1,51 @@
 // Runs the gates of a self-test, and reads those of earlier ones.
 #include "assay/error.hpp"
 #include "bench/gate/selftest.hpp"
-#include "bench/measure/busy.hpp"
 #include "bench/measure/sampler.hpp"
+#include "core/files/child_process.hpp"
 #include "core/machine/clock.hpp"
 #include "core/plan/filter.hpp"
 #include "core/statistics/statistics.hpp"
 
 #include <fmt/format.h>
 
+#include <sys/wait.h>
+
 #include <algorithm>
+#include <csignal>
 #include <sstream>
 #include <utility>
 
 namespace assay {
 namespace {
+
+/// Keeps about one core and some of the memory's bandwidth busy as long as it lives, in a process of its own,
+/// on whichever core the system gives it.
+class BusyCore {
+ public:
+  BusyCore() : child_(fork_child(work)) {}
+  ~BusyCore() {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+  }
+  BusyCore(const BusyCore&) = delete;
+  BusyCore& operator=(const BusyCore&) = delete;
+
+ private:
+  /// Bursts of arithmetic, and of copying more than fits in most caches.
+  [[noreturn]] static int work() {
+    std::vector<double> data(4 << 20, 1.0);
+    volatile double sink = 0;
+    for (;;) {
+      double sum = 1;
+      for (int i = 0; i < 20'000'000; ++i) sum = sum * 0.999999 + 1e-6;
+      for (double& x : data) x += sum;
+      sink = sink + data[static_cast<std::size_t>(sum)];
+    }
+  }
+
+  pid_t child_;
+};
 
 /// A kernel that does nothing, so that its time is that of the harness.
 class Nothing final : public Timed {

@@ -1,7 +1,6 @@
 #include "bench/gate/timed_finding.hpp"
 
 #include "assay/check.hpp"
-#include "assay/random.hpp"
 #include "bench/gate/paired_launches.hpp"
 #include "core/plan/trial_key.hpp"
 

@@ -2,8 +2,8 @@
 // need no clock.
 #include "bench/gate/two_builds.hpp"
 
-#include "assay/error.hpp"
 #include "bench/gate/patience.hpp"
+#include "core/machine/clock.hpp"
 #include "core/statistics/statistics.hpp"
 
 #include <fmt/format.h>
@@ -19,10 +19,6 @@ namespace {
 /// After the first launch, the rest of the screen may take this share of the remaining budget where calls
 /// are long. The remainder decides the trials that the screen leaves open.
 constexpr double screen_share = 0.5;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 PairedTrial paired(const DescribedTrial& described) {
   return {.trial = {described.key, described.operation, described.variant, described.problem,
@@ -146,6 +142,51 @@ ComparedRow row_of(const PairedTrial& trial, const SequentialDecision& decision,
   return out;
 }
 
+/// Returns how many launches a trial that stayed open could have had: where time ran out for one, or all was
+/// interrupted, as many as the most patient of them had. A trial that was left alone after the first launch
+/// tells nothing of time.
+std::size_t affordable_launches(const SequentialDecisions& decisions, const std::vector<TrialLogs>& logs,
+                                const TwoBuilds& run) {
+  const std::size_t most = run.policy.looks.back();
+  std::size_t out = 0;
+  bool ran_out = run.partial;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    const std::size_t launches = logs[i].head.size();
+    out = std::max(out, launches);
+    ran_out = ran_out || (decisions.trials[i].standing == Standing::undecided && launches < most &&
+                          launches >= run.policy.screen);
+  }
+  return ran_out || out < run.policy.screen ? std::min(out, most) : most;
+}
+
+/// Leaves every row undecided, for a reason of the whole run, for readers of single rows.
+void take_back(Comparison& comparison, const std::string& reason) {
+  for (ComparedRow& row : comparison.rows) {
+    if (row.launches == 0 || row.standing == Standing::undecided) continue;
+    row.why = fmt::format("{}; otherwise {}: {}", reason, to_string(row.standing), row.why);
+    row.standing = Standing::undecided;
+  }
+}
+
+Results side_of(const TwoBuilds& run, std::vector<double> PairedLaunch::*side) {
+  Results out{.suite = run.suite, .machine = run.machine, .date = run.date, .seed = run.seed};
+  out.mixed_machines = run.mixed_machines;
+  for (const PairedTrial& trial : run.trials) {
+    TrialResult result{.key = trial.trial.key,
+                       .operation = trial.trial.operation,
+                       .variant = trial.trial.variant,
+                       .problem = trial.trial.problem,
+                       .threads = trial.trial.threads};
+    for (const PairedLaunch& launch : trial.launches) {
+      Launch& slices = result.launches.emplace_back();
+      for (const double seconds : launch.*side)
+        slices.push_back({.seconds = seconds, .cpu_seconds = seconds});
+    }
+    out.trials.push_back(std::move(result));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<PairedTrial> matched(const Description& base, const Description& head, const Selects& selects,
@@ -240,36 +281,6 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
   run.partial = hooks.stopped();
 }
 
-namespace {
-
-/// Returns how many launches a trial that stayed open could have had: where time ran out for one, or all was
-/// interrupted, as many as the most patient of them had. A trial that was left alone after the first launch
-/// tells nothing of time.
-std::size_t affordable_launches(const SequentialDecisions& decisions, const std::vector<TrialLogs>& logs,
-                                const TwoBuilds& run) {
-  const std::size_t most = run.policy.looks.back();
-  std::size_t out = 0;
-  bool ran_out = run.partial;
-  for (std::size_t i = 0; i < logs.size(); ++i) {
-    const std::size_t launches = logs[i].head.size();
-    out = std::max(out, launches);
-    ran_out = ran_out || (decisions.trials[i].standing == Standing::undecided && launches < most &&
-                          launches >= run.policy.screen);
-  }
-  return ran_out || out < run.policy.screen ? std::min(out, most) : most;
-}
-
-/// Leaves every row undecided, for a reason of the whole run, for readers of single rows.
-void take_back(Comparison& comparison, const std::string& reason) {
-  for (ComparedRow& row : comparison.rows) {
-    if (row.launches == 0 || row.standing == Standing::undecided) continue;
-    row.why = fmt::format("{}; otherwise {}: {}", reason, to_string(row.standing), row.why);
-    row.standing = Standing::undecided;
-  }
-}
-
-}  // namespace
-
 GateFindings findings_of(const TwoBuilds& run) {
   const auto trials = tested(run);
   const auto logs = logs_of(run, trials);
@@ -313,5 +324,8 @@ double moved_by_layout(const PairedTrial& trial) {
   const double head = robust_deviation(logs.head), control = robust_deviation(logs.control);
   return std::sqrt(std::max(0.0, head * head - control * control));
 }
+
+Results base_results(const TwoBuilds& run) { return side_of(run, &PairedLaunch::base); }
+Results head_results(const TwoBuilds& run) { return side_of(run, &PairedLaunch::head); }
 
 }  // namespace assay

@@ -139,6 +139,10 @@ struct GateFindings {
 };
 GateFindings findings_of(const TwoBuilds& run);
 
+/// One side as results, for readers of times.
+Results base_results(const TwoBuilds& run);
+Results head_results(const TwoBuilds& run);
+
 /// Returns how far the order of the code moved the launches: the standard deviation of head against base
 /// beyond that of the control. 0 if no side has several links.
 double moved_by_layout(const PairedTrial& trial);
@@ -154,5 +158,23 @@ bool holds_two_builds(const Json& file);
 void describe(Fields& f, TwoBuilds& run);
 
 PullRequest pull_request_of(const TwoBuilds& run, const GateFindings& findings);
+
+/// Leaves the trials of one shard, balanced where there are durations, in a run that was not sampled yet. Its
+/// level stays that of the whole suite: the rules go on to count the trials of all shards, so that the jobs
+/// together raise a false alarm no more often than one would.
+void keep_shard(TwoBuilds& run, const Shard& shard, const Durations& durations);
+
+/// A run, and the file it comes from, which messages name.
+struct GateFile {
+  std::string name;
+  TwoBuilds run;
+};
+
+/// Joins the runs of all shards. A trial that a shard called slower is slower in the whole; as Holm's
+/// procedure goes through all trials there, it may find one more.  Throws Error naming the file for what is
+/// no shard or was interrupted, for a shard that is there twice, and for another suite, filter, seed, commit,
+/// code or rules; MissingShards where nothing else is wrong. Machines may differ, since both sides of a trial
+/// ran on one of them; `mixed_machines` says so, and seconds are withheld.
+TwoBuilds merged(std::vector<GateFile> files);
 
 }  // namespace assay

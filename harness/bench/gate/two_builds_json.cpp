@@ -1,5 +1,5 @@
 // A gate of two builds as JSON: every slice of every launch, so that it can be decided again elsewhere.
-#include "assay/error.hpp"
+#include "bench/compare/words.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "core/json/lint.hpp"
@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <limits>
 #include <string>
@@ -18,15 +17,11 @@ namespace {
 
 constexpr Index most = std::numeric_limits<std::int32_t>::max();
 
-/// Standings that a trial can have without being tested.
-constexpr std::array reasons_to_leave_out{Standing::same,    Standing::not_comparable, Standing::wrong,
-                                          Standing::skipped, Standing::added,          Standing::gone,
-                                          Standing::crashed, Standing::timed_out,      Standing::impossible};
-
+/// A trial that may have moved was tested.
 Standing reason_from(const Fields& f, const std::string& text) {
-  const auto found =
-      std::ranges::find(reasons_to_leave_out, text, [](Standing one) { return to_string(one); });
-  if (found != reasons_to_leave_out.end()) return *found;
+  for (const Standing one : standings_by_weight) {
+    if (!may_have_moved(one) && to_string(one) == text) return one;
+  }
   f.refuse("left_out", "is '" + text + "', which is no reason to leave a trial out");
 }
 

@@ -1,7 +1,7 @@
-#include "bench/gate/two_builds_shards.hpp"
-
+// Shards of a gate of two builds: divided among jobs, and merged.
 #include "assay/error.hpp"
 #include "assay/random.hpp"
+#include "bench/gate/two_builds.hpp"
 #include "bench/measure/shards_of_one_run.hpp"
 #include "core/text/command.hpp"
 

@@ -1,5 +1,4 @@
 // Shards of a gate of two builds, with launches from a script.
-#include "bench/gate/two_builds_shards.hpp"
 
 #include "assay/error.hpp"
 #include "bench/gate/two_builds.hpp"

@@ -55,8 +55,8 @@ std::vector<std::string> doubts(const TwoBuilds& run, const GateFindings& findin
   std::vector<std::string> out;
   if (!run.restriction.empty()) out.push_back(run.restriction);
   for (const auto& [side, build] : {std::pair{"base", &run.base}, std::pair{"head", &run.head}}) {
-    const auto type = std::ranges::find(build->facts, "build type", &Fact::name);
-    if (type == build->facts.end() || type->value == "Release") continue;
+    const Fact* const type = find_fact(build->facts, "build type");
+    if (type == nullptr || type->value == "Release") continue;
     out.push_back(fmt::format("{} is no Release build ({}): what it takes says little of one that is", side,
                               printable(type->value, 40)));
   }
@@ -165,7 +165,7 @@ PullRequest pull_request_of(const TwoBuilds& run, const GateFindings& findings) 
                   .most_rows_on_screen = most_rows_on_screen};
   for (std::vector<Fact>* facts : {&out.before_facts, &out.after_facts}) {
     for (const Fact& fact : run.machine.facts) {
-      if (std::ranges::find(*facts, fact.name, &Fact::name) == facts->end()) facts->push_back(fact);
+      if (find_fact(*facts, fact.name) == nullptr) facts->push_back(fact);
     }
   }
   if (run.partial) {

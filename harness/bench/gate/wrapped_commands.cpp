@@ -3,8 +3,10 @@
 #include "assay/error.hpp"
 #include "bench/measure/sides.hpp"
 #include "core/files/child_process.hpp"
+#include "core/machine/clock.hpp"
 #include "core/plan/filter.hpp"
 #include "core/statistics/statistics.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -32,10 +33,6 @@ constexpr double most_passes = 32;
 
 /// Later runs may take this many times the seconds of the first, and at least `least_limit` seconds.
 constexpr double limit_by_first_run = 20, least_limit = 10;
-
-double passed_since(Steady::time_point start) {
-  return std::chrono::duration<double>(Steady::now() - start).count();
-}
 
 std::string name_of(const CommandTiming& timing, const WrappedCommand& command) {
   if (!timing.name.empty()) return timing.name;
@@ -75,7 +72,7 @@ class CommandRunner {
   /// Throws Stopped after an interrupt. `side` is for messages, and may be empty.
   ReportedTimes run(const WrappedCommand& command, std::string_view side, const std::string& name) {
     const auto start = Steady::now();
-    const auto is_late = [&] { return passed_since(start) > limit_; };
+    const auto is_late = [&] { return seconds_since(start) > limit_; };
     Answer answer;
     try {
       answer = ask_child({.words = command.words, .folder = {}},
@@ -86,7 +83,7 @@ class CommandRunner {
              "--time-limit SECONDS gives it longer");
     }
     if (answer.exit_code != 0) refuse(command, side, end_text(answer), "run it by hand");
-    seconds_ = passed_since(start);
+    seconds_ = seconds_since(start);
     if (!timing_.match.empty()) return printed_times(answer.output + answer.errors, timing_, command.text);
     return {{name, {.seconds = {timing_.processor ? answer.cpu_seconds : answer.seconds}, .error = {}}}};
   }
@@ -163,10 +160,8 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
     std::smatch found;
     if (!std::regex_search(line, found, expression)) continue;
     const std::string text = found[expression.mark_count()].str();
-    double number = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failure != std::errc{} || end != text.data() + text.size() || !(number > 0) ||
-        !std::isfinite(number)) {
+    const auto number = number_from<double>(text);
+    if (!number || *number <= 0) {
       throw Error(fmt::format("`{}`", command),
                   fmt::format("prints \"{}\", which is no number above 0", text),
                   "let the group of --match hold a number and nothing else");
@@ -174,7 +169,7 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
     const auto behind = static_cast<std::size_t>(found.position(expression.mark_count())) + text.size();
     const double unit = seconds_per_unit(timing.unit, std::string_view(line).substr(behind));
     const std::string name = expression.mark_count() == 2 ? found[1].str() : timing.name;
-    out[name].seconds.push_back(timing.rate ? 1 / number : number * unit);
+    out[name].seconds.push_back(timing.rate ? 1 / *number : *number * unit);
   }
   if (out.empty()) {
     throw Error(fmt::format("`{}`", command), fmt::format("prints no line that matches '{}'", timing.match),
@@ -222,7 +217,7 @@ TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& hea
     for (int pass = 0; pass < passes; ++pass) {
       for (const std::size_t side : order) {
         // Drops a launch that would end far behind the budget.
-        if (hooks.stopped() || passed_since(start) > budget) return;
+        if (hooks.stopped() || seconds_since(start) > budget) return;
         try {
           append(reports[side], runner.run(command_of_side(side), launch_side_names[side], timing.name));
         } catch (const Stopped&) {
@@ -233,10 +228,10 @@ TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& hea
     }
     add_launch(sampled, trials, std::move(reports));
   };
-  run.budget_seconds = budget - passed_since(start);
+  run.budget_seconds = budget - seconds_since(start);
   sample_two_builds(run, sample, hooks, true);
   run.budget_seconds = budget;
-  run.seconds = passed_since(start);
+  run.seconds = seconds_since(start);
   return run;
 }
 
@@ -255,10 +250,10 @@ void measure_command(Results& results, const WrappedCommand& command, const Comm
   runner.expect(runner.seconds());
   const WeatherStation station;
   for (int i = 0; i < launches; ++i) {
-    if (i > 0 && (hooks.stopped() || passed_since(start) > budget_seconds)) break;
+    if (i > 0 && (hooks.stopped() || seconds_since(start) > budget_seconds)) break;
     hooks.say(
         fmt::format("run {} of {}", i + 1, launches),
-        std::min(1.0, std::max(static_cast<double>(i) / launches, passed_since(start) / budget_seconds)));
+        std::min(1.0, std::max(static_cast<double>(i) / launches, seconds_since(start) / budget_seconds)));
     ReportedTimes times;
     try {
       times = runner.run(command, "", timing.name);

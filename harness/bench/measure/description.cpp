@@ -1,7 +1,6 @@
 #include "bench/measure/description.hpp"
 
 #include "assay/error.hpp"
-#include "assay/results.hpp"
 #include "bench/measure/planted.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "core/machine/build_info.hpp"
@@ -9,7 +8,6 @@
 #include <algorithm>
 
 namespace assay {
-
 namespace {
 
 /// A case without what a suite says of it.
@@ -22,6 +20,25 @@ void describe(Fields& f, CaseName& name) {
   f("operation", name.operation);
   f("problem", name.problem);
   f("file", name.file, {.terse = true});
+}
+
+/// Whether this program knows the operation, with all fields of the problem.
+bool knows(const Registry& registry, const Case& row) {
+  const auto operations = registry.operations();
+  const auto found = std::ranges::find(operations, row.operation, &Operation::name);
+  if (found == operations.end()) return false;
+  try {
+    const std::string fields = fields_of(**found, row.problem, row.file);
+    return !row.file.empty() || (*found)->canonical(row.operation, fields) == row.problem;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// The slow-down of a build for a test of the gate lies in the harness, not in the variant: its code counts
+/// as unknown, and so as changed.
+std::string code_of(const Operation& operation, const VariantInfo& variant) {
+  return slowdown_of_build(operation.name(), variant.name) > 0 ? "" : variant.code;
 }
 
 }  // namespace
@@ -55,29 +72,6 @@ void describe(Fields& f, Description& description) {
   if (f.reads()) description.audits = false;
   f("audits", description.audits, {.optional = true});
 }
-
-namespace {
-
-/// Whether this program knows the operation, with all fields of the problem.
-bool knows(const Registry& registry, const Case& row) {
-  const auto operations = registry.operations();
-  const auto found = std::ranges::find(operations, row.operation, &Operation::name);
-  if (found == operations.end()) return false;
-  try {
-    const std::string fields = fields_of(**found, row.problem, row.file);
-    return !row.file.empty() || (*found)->canonical(row.operation, fields) == row.problem;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-/// The slow-down of a build for a test of the gate lies in the harness, not in the variant: its code counts
-/// as unknown, and so as changed.
-std::string code_of(const Operation& operation, const VariantInfo& variant) {
-  return slowdown_of_build(operation.name(), variant.name) > 0 ? "" : variant.code;
-}
-
-}  // namespace
 
 Description describe(const Registry& registry, const DescriptionRequest& request) {
   require_known_plants(build_info().planted, registry);

@@ -13,7 +13,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <set>
 #include <string_view>
 
 namespace assay {
@@ -153,8 +152,8 @@ std::string by_shard(const std::vector<ShardFile>& files,
 }
 
 std::string value_of(const Machine& machine, const std::string& name) {
-  const auto fact = std::ranges::find(machine.facts, name, &Fact::name);
-  return fact == machine.facts.end() ? "(absent)" : fact->value;
+  const Fact* const fact = find_fact(machine.facts, name);
+  return fact == nullptr ? "(absent)" : fact->value;
 }
 
 /// All facts of all shards, with the values of each where they differ.
@@ -162,7 +161,7 @@ std::vector<Fact> facts_of_all(const std::vector<ShardFile>& files) {
   std::vector<Fact> out;
   for (const ShardFile& file : files) {
     for (const Fact& fact : file.results.machine.facts) {
-      if (std::ranges::find(out, fact.name, &Fact::name) != out.end()) continue;
+      if (find_fact(out, fact.name) != nullptr) continue;
       out.push_back(
           {.name = fact.name,
            .value = by_shard(files, [&](const Results& r) { return value_of(r.machine, fact.name); }),

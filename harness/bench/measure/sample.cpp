@@ -9,7 +9,6 @@
 #include "core/check/freeze.hpp"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 

@@ -2,7 +2,6 @@
 
 #include "assay/error.hpp"
 #include "assay/random.hpp"
-#include "assay/results.hpp"
 #include "bench/measure/placing.hpp"
 #include "bench/measure/shared_region.hpp"
 #include "core/check/contained.hpp"
@@ -124,10 +123,7 @@ std::uint64_t draw_of(std::uint64_t seed, int launch) {
 std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng) {
   std::vector<std::size_t> out(count);
   std::iota(out.begin(), out.end(), std::size_t{0});
-  for (std::size_t i = count; i > 1; --i) {
-    std::swap(out[i - 1], out[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(i) - 1))]);
-  }
-  return out;
+  return shuffled(std::move(out), rng);
 }
 
 std::pair<std::string, std::string> drawn_padding(Rng& rng) {

@@ -12,8 +12,6 @@
 #include "bench/measure/shared_region.hpp"
 #include "core/code/calls.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -10,8 +10,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 namespace assay {
 namespace {
 
@@ -115,8 +113,7 @@ Bundle read_bundle(const fs::path& folder) {
   if (!fs::exists(list)) {
     throw Error(folder.string(), "holds no bundle", "make one: assay prepare --base REVISION -o DIRECTORY");
   }
-  const Json json = parse_json(read_file(list), list.string());
-  const auto file = value_from<BundleFile>(JsonField(json, list.string(), "prepare it again"));
+  const auto file = value_from<BundleFile>(read_file(list), list.string(), "prepare it again");
   require_able(file, list);
   return {side_from(file.base, folder), side_from(file.head, folder)};
 }

@@ -33,8 +33,7 @@ std::optional<Links> kept_links(const fs::path& folder, int count) {
   // A damaged list counts as none: its programs can be made again.
   Links links;
   try {
-    const Json json = parse_json(read_file(list), list.string());
-    links = value_from<Links>(JsonField(json, list.string(), ""));
+    links = value_from<Links>(read_file(list), list.string(), "");
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <optional>
 
 namespace assay {
@@ -56,8 +55,7 @@ void require_inside(const fs::path& file, std::string_view key, const std::strin
 }
 
 Project read_project(const fs::path& file) {
-  const Json json = parse_json(read_file(file), file.string());
-  auto out = value_from<Project>(JsonField(json, file.string(), "`assay schema project` lists its keys"));
+  auto out = value_from<Project>(read_file(file), file.string(), "`assay schema project` lists its keys");
   require_inside(file, "source", out.source);
   require_inside(file, "program", out.program);
   require_inside(file, "suite", out.suite);

@@ -1,9 +1,6 @@
 #include "bench/report/content.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 
 namespace assay {
 namespace {

@@ -2,22 +2,10 @@
 #include "bench/report/content.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace assay {
 namespace {
-
-constexpr std::array standings{Standing::same,      Standing::faster,    Standing::slower,
-                               Standing::accepted,  Standing::undecided, Standing::not_comparable,
-                               Standing::wrong,     Standing::skipped,   Standing::added,
-                               Standing::gone,      Standing::crashed,   Standing::timed_out,
-                               Standing::impossible};
-
-/// Whether two times were compared; the other standings say why not.
-bool is_judged(const ComparedRow& verdict) {
-  return verdict.standing == Standing::same || may_have_moved(verdict.standing);
-}
 
 /// Returns the least slow-down that would put the lower end of the interval above the limit, with the spread
 /// of this trial.
@@ -28,7 +16,7 @@ double visible(const ComparedRow& verdict) {
 void find_visible(Summary& out, const Comparison& comparison) {
   std::vector<double> changes;
   for (const ComparedRow& verdict : comparison.rows) {
-    if (is_judged(verdict) && verdict.ratio.low > 0) changes.push_back(visible(verdict));
+    if (is_judged(verdict.standing) && verdict.ratio.low > 0) changes.push_back(visible(verdict));
   }
   if (changes.empty()) return;
   std::ranges::sort(changes);
@@ -61,7 +49,8 @@ Summary summary_of(const Results& results, const std::optional<Comparison>& comp
   if (failed > 0) out.counts.push_back({"crashed or timed out", failed});
   if (impossible > 0) out.counts.push_back({"faster than any kernel can be", impossible});
   if (comparison) {
-    for (const Standing s : standings) {
+    for (std::size_t i = 0; i < standing_count; ++i) {
+      const auto s = static_cast<Standing>(i);
       if (s != Standing::wrong && is_fault(s) && comparison->count(s) == 0) continue;
       out.counts.push_back({"verdict: " + std::string(to_string(s)), comparison->count(s)});
     }

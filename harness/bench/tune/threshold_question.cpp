@@ -5,12 +5,12 @@
 #include "core/plan/trial_key.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/near_names.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace assay {
@@ -69,10 +69,8 @@ void require_extent(const ThresholdRequest& request, const Operation& operation,
 std::optional<int> threads_named(const std::string& text) {
   const std::size_t hash = text.find('#');
   if (hash == std::string::npos) return std::nullopt;
-  int threads = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, failure] = std::from_chars(text.data() + hash + 1, end, threads);
-  if (failure != std::errc() || rest != end || threads < 1 || threads > most_threads) {
+  const auto threads = number_from<int>(text.substr(hash + 1));
+  if (!threads || *threads < 1 || *threads > most_threads) {
     throw Error("--between " + text, "has no number of threads after the #", "write it as threaded#2");
   }
   return threads;

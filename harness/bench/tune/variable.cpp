@@ -73,6 +73,12 @@ Turn turn_of(const std::vector<TurnSample>& own, const std::vector<TurnSample>& 
   return out;
 }
 
+/// The environment of a candidate by position: the variable set, or taken out for the default.
+Variables environment_of(const TunedVariable& variable, const std::vector<Candidate>& candidates,
+                         std::size_t at) {
+  return {{std::string(variable.name), at == 0 ? std::nullopt : std::optional(candidates[at].name)}};
+}
+
 }  // namespace
 
 std::vector<Candidate> core_candidates(const std::vector<std::string>& wanted,
@@ -104,11 +110,6 @@ std::vector<Candidate> cache_candidates(const std::vector<std::string>& wanted, 
         {.name = to_text(one), .in_use = to_text(one), .left_out = one == system ? default_uses_it : ""});
   }
   return out;
-}
-
-Variables environment_of(const TunedVariable& variable, const std::vector<Candidate>& candidates,
-                         std::size_t at) {
-  return {{std::string(variable.name), at == 0 ? std::nullopt : std::optional(candidates[at].name)}};
 }
 
 void measure_values(const TunedVariable& variable, std::vector<Candidate>& candidates,

@@ -5,7 +5,6 @@
 #include "bench/measure/sides.hpp"
 #include "core/tune/turns.hpp"
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -69,10 +68,6 @@ std::vector<Candidate> core_candidates(const std::vector<std::string>& wanted,
 /// alone halved and doubled, and a quarter of the last, which neighbours may share. Proposed sizes that do
 /// not grow from cache to cache are passed over, and asked ones refused with an Error.
 std::vector<Candidate> cache_candidates(const std::vector<std::string>& wanted, const CacheSizes& system);
-
-/// The environment of a candidate by position: the variable set, or taken out for the default.
-Variables environment_of(const TunedVariable& variable, const std::vector<Candidate>& candidates,
-                         std::size_t at);
 
 struct VariablePolicy {
   TuneRounds rounds;
