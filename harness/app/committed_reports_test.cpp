@@ -4,7 +4,7 @@
 #include "assay/files.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/outcome_of.hpp"
-#include "bench/report/suite_document.hpp"
+#include "bench/report/content.hpp"
 #include "bench/tune/threshold_record.hpp"
 #include "core/markup/plot.hpp"
 #include "core/tune/record.hpp"

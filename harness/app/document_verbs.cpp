@@ -10,7 +10,7 @@
 #include "bench/compare/words.hpp"
 #include "bench/exchange/read_results.hpp"
 #include "bench/ledger/stored_ledger.hpp"
-#include "bench/report/suite_document.hpp"
+#include "bench/report/content.hpp"
 #include "core/text/command.hpp"
 
 #include <fmt/format.h>

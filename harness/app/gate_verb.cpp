@@ -9,7 +9,6 @@
 #include "bench/gate/baseline_gate.hpp"
 #include "bench/gate/durations.hpp"
 #include "bench/report/content.hpp"
-#include "bench/report/suite_document.hpp"
 #include "core/text/command.hpp"
 
 #include <fmt/format.h>

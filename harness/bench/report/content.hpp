@@ -82,6 +82,9 @@ class NaiveTrials {
   std::map<std::pair<std::string_view, std::string_view>, const TrialResult*> by_case_;
 };
 
+/// The report as one file of HTML with pictures, which holds the JSON of the report as well.
+Page report_page(const Report& report);
+
 class Fields;
 /// Reports as files hold them.
 void describe(Fields& f, Report& report);

@@ -1,6 +1,4 @@
 // The report of a suite as a document: the answer first, then the rest folded away.
-#include "bench/report/suite_document.hpp"
-
 #include "bench/compare/pull_request.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/report/content.hpp"
@@ -11,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -27,6 +24,7 @@ using doc::Picture;
 using doc::Section;
 using doc::Table;
 using doc::Text;
+using Blocks = std::vector<doc::Block>;
 
 /// A page with more pictures would be slow; the data has all.
 constexpr std::size_t most_sample_plots = 40, most_size_plots = 24;
@@ -219,13 +217,8 @@ std::string compared_with(const Report& report) {
                                   : "There is no baseline.";
 }
 
-Section verdicts_section(const Report& report) {
-  Section out{.tag = "ratios",
-              .title = "Verdicts against the baseline",
-              .short_title = "Ratios",
-              .blocks = {Text(compared_with(report))},
-              .folded = true};
-  if (!report.comparison) return {.blocks = {compared_with(report) + Text(" Nothing was compared.")}};
+Blocks verdicts(const Report& report) {
+  if (!report.comparison) return {};
   Table rows{.columns = doc::columns(
                  "trial; !verdict; !words = time now against before; -ratio; limit [times]; why"),
              .sorts = true};
@@ -238,23 +231,21 @@ Section verdicts_section(const Report& report) {
                          doc::amount(verdict.ratio, "times"), doc::amount(verdict.limit, "times"),
                          verdict.why});
   }
-  out.blocks.push_back(Picture{"ratios_plot", ratios_plot(*report.comparison),
-                               "✗ slower, ▲ faster, ◆ undecided or accepted, ● same."});
-  out.blocks.push_back(
-      "The naive variants took " + Text(doc::amount(report.comparison->machine_moved, "times")) +
-      " the time they took before: what the machine did by itself. The limit is the ratio of "
-      "times above which a trial is slower.");
-  out.blocks.push_back(Details{"All verdicts", {std::move(rows)}});
-  return out;
+  return {compared_with(report),
+          Picture{"ratios_plot", ratios_plot(*report.comparison),
+                  "✗ slower, ▲ faster, ◆ undecided or accepted, ● same."},
+          "The naive variants took " + Text(doc::amount(report.comparison->machine_moved, "times")) +
+              " the time they took before: what the machine did by itself. The limit is the ratio of "
+              "times above which a trial is slower.",
+          Details{"All verdicts", {std::move(rows)}}};
 }
 
-Section epochs_section(const Report& report) {
-  Section out{.tag = "epochs", .title = "Predicted epoch", .short_title = "Epochs", .folded = true};
-  out.blocks.push_back(Picture{"epochs_plot", predictions_plot(report)});
+Blocks epochs(const Report& report) {
+  Blocks out{Picture{"epochs_plot", predictions_plot(report)}};
   std::vector<std::string> left_out;
   for (const Prediction& one : report.predictions) {
     if (!one.impossible.empty()) {
-      out.blocks.push_back("No prediction for " + one.label + ": " + one.impossible + ".");
+      out.push_back("No prediction for " + one.label + ": " + one.impossible + ".");
       continue;
     }
     Table parts{.columns =
@@ -264,11 +255,10 @@ Section epochs_section(const Report& report) {
       parts.rows.push_back({code(part.key), part.note, doc::count(part.per_step), doc::seconds(part.seconds),
                             doc::seconds(part.seconds_per_step), doc::share(part.share / 100)});
     }
-    out.blocks.push_back(doc::strong(one.label) + ": " + doc::seconds(one.seconds) + ", " +
-                         doc::share(one.seconds.coverage) + " coverage, from " +
-                         std::string(to_string(one.source)) + ", " +
-                         quantity_text(static_cast<Index>(one.launches), "process start") + ".");
-    out.blocks.push_back(Details{"Its parts", {std::move(parts)}});
+    out.push_back(doc::strong(one.label) + ": " + doc::seconds(one.seconds) + ", " +
+                  doc::share(one.seconds.coverage) + " coverage, from " + std::string(to_string(one.source)) +
+                  ", " + quantity_text(static_cast<Index>(one.launches), "process start") + ".");
+    out.push_back(Details{"Its parts", {std::move(parts)}});
     for (const std::string& line : one.left_out) {
       if (std::ranges::find(left_out, line) == left_out.end()) left_out.push_back(line);
     }
@@ -287,7 +277,7 @@ Section epochs_section(const Report& report) {
                               doc::speedup(one.epoch), limit(one.limit), doc::share(one.share_left / 100),
                               limit(one.limit_left)});
     }
-    out.blocks.push_back(Details{
+    out.push_back(Details{
         "What each operation brings",
         {doc::soft("The naive epoch with one operation replaced by its fastest variants and the rest left as "
                    "it is, "
@@ -296,7 +286,7 @@ Section epochs_section(const Report& report) {
                    ". The epoch gains at most so much were the operation to take no time, before and after."),
          std::move(effects)}});
   }
-  out.blocks.push_back(Details{"Not in these epochs", {doc::list_of(left_out)}});
+  out.push_back(Details{"Not in these epochs", {doc::list_of(left_out)}});
   return out;
 }
 
@@ -354,53 +344,46 @@ Table times_table(const Report& report) {
   return out;
 }
 
-Section times_section(const Report& report) {
-  Section out{.tag = "times", .title = "Times and speed-ups", .short_title = "Times", .folded = true};
+Blocks times(const Report& report) {
+  Blocks out;
   if (!report.times.empty()) {
-    out.blocks.push_back(
+    out.push_back(
         doc::soft("Medians of seconds per call, and ratios to the naive variant of the same case in the same "
                   "process starts, "
                   "with intervals in brackets. " +
                   intervals(report)));
   }
-  out.blocks.push_back(Picture{"speedups_plot", speedups_plot(report),
-                               "The fastest variant of each case, the least speed-up first."});
+  out.push_back(Picture{"speedups_plot", speedups_plot(report),
+                        "The fastest variant of each case, the least speed-up first."});
   Table times = times_table(report);
   if (times.rows.empty()) {
-    out.blocks.push_back(std::move(times));
+    out.push_back(std::move(times));
   } else {
-    out.blocks.push_back(Details{"All times", {std::move(times)}, report.times.size() <= doc::few_rows});
+    out.push_back(Details{"All times", {std::move(times)}, report.times.size() <= doc::few_rows});
   }
   if (!report.impossible.empty()) {
-    out.blocks.push_back("Faster than any kernel can be, and not used:");
-    out.blocks.push_back(by_key(report.impossible, &ImpossibleTime::why));
+    out.push_back("Faster than any kernel can be, and not used:");
+    out.push_back(by_key(report.impossible, &ImpossibleTime::why));
   }
   return out;
 }
 
-Section roofline_section(const Report& report) {
+Blocks rates(const Report& report) {
   const Plot plot = roofline(report);
   if (plot.empty()) return {};
-  Section out{
-      .tag = "roofline",
-      .title = "Rates below the roofs",
-      .short_title = "Roofline",
-      .blocks = {Picture{
-          "roofline_plot", plot,
-          "● one thread, ■ several, grey: naive. Roofs were measured in this run, those of bandwidth with "
-          "two reads to a write; shares are of the roof at a trial's own mix. Traffic counts the bytes of "
-          "the "
-          "contract, so that data in an inner cache may lie above the roof of an outer one."}},
-      .in = Section::In::pages};
-  for (const std::string& why : report.roofs_not_believed) out.blocks.push_back("Not believed: " + why + ".");
+  Blocks out{Picture{
+      "roofline_plot", plot,
+      "● one thread, ■ several, grey: naive. Roofs were measured in this run, those of bandwidth with "
+      "two reads to a write; shares are of the roof at a trial's own mix. Traffic counts the bytes of "
+      "the contract, so that data in an inner cache may lie above the roof of an outer one."}};
+  for (const std::string& why : report.roofs_not_believed) out.push_back("Not believed: " + why + ".");
   return out;
 }
 
 Text where(const CaseRatio& one) { return doc::faster(one.ratio) + Text(" at ") + code(one.problem); }
 
-Section peers_section(const Report& report) {
-  Section out{.tag = "peers", .title = "Beside the libraries", .short_title = "Libraries", .folded = true};
-  if (report.peers.empty()) return out;
+Blocks libraries(const Report& report) {
+  if (report.peers.empty()) return {};
   Table rows{.columns = doc::columns(
                  "operation; threads; cases; libraries; <geometric_mean = in the mean; worst; best"),
              .sorts = true};
@@ -414,15 +397,14 @@ Section peers_section(const Report& report) {
                             code(one.peer), doc::faster(one.ratio)});
     }
   }
-  out.blocks = {
-      Picture{"peers_plot", peers_plot(report)},
-      doc::soft("The fastest variant of ours against the fastest library, on the same case with as many "
-                "threads, in the same process starts. The mean is geometric, over the cases."),
-      std::move(rows), Details{"Case by case, the slowest of each operation first", {std::move(cases)}}};
-  return out;
+  return {Picture{"peers_plot", peers_plot(report)},
+          doc::soft("The fastest variant of ours against the fastest library, on the same case with as many "
+                    "threads, in the same process starts. The mean is geometric, over the cases."),
+          std::move(rows), Details{"Case by case, the slowest of each operation first", {std::move(cases)}}};
 }
 
-Section ladder_section(const Report& report) {
+Blocks ideas(const Report& report) {
+  if (report.ladder.empty()) return {};
   Table rows{
       .columns = doc::columns("operation; step; after; cases; <mean = in the mean; <in_all; least; most"),
       .sorts = true};
@@ -431,28 +413,21 @@ Section ladder_section(const Report& report) {
                          number(one.ratios.size()), doc::faster(one.mean), doc::faster(one.in_all),
                          where(one.ratios.front()), where(one.ratios.back())});
   }
-  Section out{.tag = "ladder", .title = "Idea by idea", .short_title = "Ideas", .folded = true};
-  if (rows.rows.empty()) return out;
-  out.blocks = {
+  return {
       doc::soft("Gains of each variant over the variant whose idea it takes further, on the cases that both "
                 "ran: the fastest tier of each, the earlier one with one thread. Means are geometric; in "
                 "all is the same over naive. The first lines of a variant's file say more of its idea."),
       std::move(rows)};
-  return out;
 }
 
 /// Lists the pairs that are slower or undecided at some size; the others are counted, and drawn.
-Section sizes_section(const Report& report) {
-  Section out{.tag = "sizes", .title = "From which size on", .short_title = "Sizes", .folded = true};
-  if (!report.results.mixed_machines.empty()) {
-    out.blocks.push_back("Withheld: " + report.results.mixed_machines + ".");
-    return out;
-  }
-  if (report.break_even.empty()) return out;
+Blocks sizes(const Report& report) {
+  if (!report.results.mixed_machines.empty()) return {"Withheld: " + report.results.mixed_machines + "."};
+  if (report.break_even.empty()) return {};
   Table rows{.columns = doc::columns("operation; variant; against; sizes; from = faster from; slower = "
                                      "slower at; undecided = undecided at")};
   std::size_t always = 0, drawn = 0;
-  std::vector<doc::Block> plots;
+  Blocks plots;
   for (const BreakEven& row : report.break_even) {
     const Text from =
         row.from.empty() ? Text() : code(row.from) + " (" + Text(doc::bytes(row.from_bytes)) + ")";
@@ -470,47 +445,43 @@ Section sizes_section(const Report& report) {
                          row.from.empty() ? Text("nowhere") : from, doc::codes(row.slower, "; "),
                          doc::codes(row.undecided, "; ")});
   }
-  out.blocks.push_back(doc::soft(
+  Blocks out{doc::soft(
       "Cases of one operation that differ in extents alone, ordered by the bytes of a call. A variant is "
       "faster from the smallest of the measured sizes from which on the whole interval of the ratio is "
-      "above 1 at every one; with several threads the rival is the same variant with one."));
+      "above 1 at every one; with several threads the rival is the same variant with one.")};
   if (always > 0) {
-    out.blocks.push_back(quantity_text(static_cast<Index>(always), "pair of a variant and its rival is",
-                                       "pairs of a variant and its rival are") +
-                         " not listed: faster at every size.");
+    out.push_back(quantity_text(static_cast<Index>(always), "pair of a variant and its rival is",
+                                "pairs of a variant and its rival are") +
+                  " not listed: faster at every size.");
   }
-  out.blocks.push_back(std::move(rows));
-  std::ranges::move(plots, std::back_inserter(out.blocks));
+  out.push_back(std::move(rows));
+  std::ranges::move(plots, std::back_inserter(out));
   if (drawn > most_size_plots) {
-    out.blocks.push_back(number(drawn - most_size_plots) + " more are in the data.");
+    out.push_back(number(drawn - most_size_plots) + " more are in the data.");
   }
   return out;
 }
 
-Section samples_section(const Report& report) {
+Blocks samples(const Report& report) {
   const std::vector<const TimeRow*> rows = rows_to_show(report);
   if (rows.empty()) return {};
-  Section out{.tag = "samples",
-              .title = "Samples in run order",
-              .short_title = "Samples",
-              .blocks = {doc::soft(
-                  "A drift, a step or a single bad process start shows here, and not in an interval. "
-                  "Trials that moved come first, then the widest intervals.")},
-              .in = Section::In::pages};
+  Blocks out{
+      doc::soft("A drift, a step or a single bad process start shows here, and not in an interval. "
+                "Trials that moved come first, then the widest intervals.")};
   const std::size_t shown = std::min(most_sample_plots, rows.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const Plot plot = strip_plot("Samples of " + rows[i]->trial.key,
                                  {{"seconds per call", samples_of(*rows[i])}}, PlotScale::seconds);
-    out.blocks.push_back(Details{code(rows[i]->trial.key) + ": " + doc::seconds(rows[i]->seconds),
-                                 {Picture{fmt::format("samples_{}", i + 1), plot}}});
+    out.push_back(Details{code(rows[i]->trial.key) + ": " + doc::seconds(rows[i]->seconds),
+                          {Picture{fmt::format("samples_{}", i + 1), plot}}});
   }
   if (shown < rows.size()) {
-    out.blocks.push_back("The samples of " + number(rows.size() - shown) + " more trials are in the data.");
+    out.push_back("The samples of " + number(rows.size() - shown) + " more trials are in the data.");
   }
   return out;
 }
 
-Section agreement_section(const Report& report) {
+Blocks agreement(const Report& report) {
   Table rows{.columns = doc::columns(
                  "operation; variants; cases; trials; disagreeing = disagree; worst_error [ratio]: Largest "
                  "error of the trials that agree, in units of the bound.; compared = outputs compared"),
@@ -523,22 +494,16 @@ Section agreement_section(const Report& report) {
          (row.compared == row.total ? "" : count_text(row.compared) + " of ") + count_text(row.total)});
   }
   const char* const which = report.disagreements.empty() ? "No trial disagrees." : "These disagree:";
-  return {.tag = "agreement",
-          .title = "Agreement",
-          .blocks = {which, by_key(report.disagreements, &Disagreement::detail),
-                     Details{"By operation",
-                             {doc::soft("Each variant wrote into poisoned and guarded outputs and was "
-                                        "compared with the reference evaluated "
-                                        "in double precision. Errors are in units of the bound that the "
-                                        "contract derives: up to 1 agrees. A "
-                                        "variant that disagrees is not timed."),
-                              std::move(rows)}}},
-          .folded = true};
+  return {which, by_key(report.disagreements, &Disagreement::detail),
+          Details{"By operation",
+                  {doc::soft("Each variant wrote into poisoned and guarded outputs and was compared with the "
+                             "reference evaluated in double precision. Errors are in units of the bound that "
+                             "the contract derives: up to 1 agrees. A variant that disagrees is not timed."),
+                   std::move(rows)}}};
 }
 
-Section figures_section(const Report& report) {
-  Section out{.tag = "figures", .title = "Figures of outputs", .short_title = "Figures", .folded = true};
-  if (report.figures.empty()) return out;
+Blocks figures(const Report& report) {
+  if (report.figures.empty()) return {};
   Table rows{.columns = doc::columns("case; !figure; value; bound; gap; !variants")};
   for (const FigureRow& row : report.figures) {
     const Figure& figure = row.figure;
@@ -553,14 +518,13 @@ Section figures_section(const Report& report) {
                          row.of_all && row.trials.size() > 1 ? Text(fmt::format("all {}", row.trials.size()))
                                                              : doc::codes(row.trials)});
   }
-  out.blocks = {
+  return {
       doc::soft("Values of outputs besides their times. They do not vary, and are compared exactly "
                 "where one way is better; the gap is the share of the bound by which a figure is off it."),
       std::move(rows)};
-  return out;
 }
 
-Section trust_section(const Report& report) {
+Blocks trust(const Report& report) {
   Table rows{.columns = doc::columns("variant; judged = slices judged; compared = elements compared; calls"),
              .instead = "No slice was judged: nothing was timed, or by a program that judges none.",
              .sorts = true};
@@ -576,31 +540,26 @@ Section trust_section(const Report& report) {
                          : calls.empty() ? Text("nothing")
                                          : doc::codes(calls)});
   }
-  return {
-      .tag = "trust",
-      .title = "Trust",
-      .blocks =
-          {doc::soft("Between the calls that are timed, one element of the input changes at a time. After "
-                     "its calls a slice is drawn to be judged or not: the output that its last call left is "
-                     "compared with the reference for the input as it was then, at the elements that depend "
-                     "on what changed and at others. Kernels are prepared on other content than they are "
-                     "called with, but for parts that the contract declares constant. After every slice it "
-                     "is looked whether the kernel wrote into its input or outside its output, and what it "
-                     "left of the floating-point environment, signal handlers, priority, processors, "
-                     "processes and memory; a kernel with one thread may not have others work for it."),
-           doc::soft(code("calls") +
-                     " are functions outside the project that the compiled code of a variant's file "
-                     "reaches, but for the run-times of C, C++ and OpenMP: libraries, which a variant has "
-                     "to declare, what starts " +
-                     code("threads") + ", and what else asks the " + code("system") + "."),
-           std::move(rows),
-           Paragraph{"assay rejects kernels that compute something else, less, earlier, later or elsewhere "
-                     "than asked, including in timed calls. It does not withstand native code that attacks "
-                     "its process; the parent's clock makes such attacks visible when they change totals. "
-                     "Root, hypervisor, compiler and hardware are trusted. Undeclared library calls are "
-                     "reported, not proven absent.",
-                     Paragraph::Look::quoted}},
-      .folded = true};
+  return {doc::soft("Between the calls that are timed, one element of the input changes at a time. After "
+                    "its calls a slice is drawn to be judged or not: the output that its last call left is "
+                    "compared with the reference for the input as it was then, at the elements that depend "
+                    "on what changed and at others. Kernels are prepared on other content than they are "
+                    "called with, but for parts that the contract declares constant. After every slice it "
+                    "is looked whether the kernel wrote into its input or outside its output, and what it "
+                    "left of the floating-point environment, signal handlers, priority, processors, "
+                    "processes and memory; a kernel with one thread may not have others work for it."),
+          doc::soft(code("calls") +
+                    " are functions outside the project that the compiled code of a variant's file "
+                    "reaches, but for the run-times of C, C++ and OpenMP: libraries, which a variant has "
+                    "to declare, what starts " +
+                    code("threads") + ", and what else asks the " + code("system") + "."),
+          std::move(rows),
+          Paragraph{"assay rejects kernels that compute something else, less, earlier, later or elsewhere "
+                    "than asked, including in timed calls. It does not withstand native code that attacks "
+                    "its process; the parent's clock makes such attacks visible when they change totals. "
+                    "Root, hypervisor, compiler and hardware are trusted. Undeclared library calls are "
+                    "reported, not proven absent.",
+                    Paragraph::Look::quoted}};
 }
 
 /// Names a mix by its share of written bytes; 0 are reads alone.
@@ -630,13 +589,13 @@ Table roofs_table(const Report& report) {
   return out;
 }
 
-Section machine_section(const Report& report) {
-  Section out{.tag = "machine", .title = "Machine and build", .short_title = "Machine", .folded = true};
+Blocks machine_and_build(const Report& report) {
+  Blocks out;
   if (report.comparison && !report.comparison->differences.empty()) {
-    out.blocks.push_back("Different from the baseline:");
-    out.blocks.push_back(doc::list_of(report.comparison->differences));
+    out.push_back("Different from the baseline:");
+    out.push_back(doc::list_of(report.comparison->differences));
   }
-  out.blocks.push_back("While trials were timed: " + weather_text(report.results.weather));
+  out.push_back("While trials were timed: " + weather_text(report.results.weather));
   Table facts{.columns = doc::columns("fact; !value; decides = must be equal to compare")};
   facts.rows.push_back({"key", code(report.results.machine.key), "yes"});
   for (const Fact& fact : report.results.machine.facts)
@@ -652,9 +611,41 @@ Section machine_section(const Report& report) {
     for (const std::string& why : report.roofs_not_believed)
       all.blocks.push_back("Not believed: " + why + ".");
   }
-  out.blocks.push_back(std::move(all));
+  out.push_back(std::move(all));
   return out;
 }
+
+Blocks not_covered(const Report& report) {
+  return {report.not_covered.empty() ? doc::Block("Nothing.") : doc::list_of(report.not_covered)};
+}
+
+Blocks how_to_reproduce(const Report& report) { return {doc::Fence{.lines = report.reproduce}}; }
+
+Blocks fastest_of_all(const Report& report) {
+  return {Details{"The fastest of each case", {fastest_table(report, fastest_of(report), "")}}};
+}
+
+/// A section of the details. Texts fold it away.
+struct Part {
+  const char *tag, *title, *short_title;
+  Blocks (*blocks)(const Report&);
+  Section::In in = Section::In::all;
+};
+constexpr Part parts[] = {{"ratios", "Verdicts against the baseline", "Ratios", verdicts},
+                          {"epochs", "Predicted epoch", "Epochs", epochs},
+                          {"times", "Times and speed-ups", "Times", times},
+                          {"", "", "", fastest_of_all, Section::In::pages},
+                          {"roofline", "Rates below the roofs", "Roofline", rates, Section::In::pages},
+                          {"peers", "Beside the libraries", "Libraries", libraries},
+                          {"ladder", "Idea by idea", "Ideas", ideas},
+                          {"sizes", "From which size on", "Sizes", sizes},
+                          {"samples", "Samples in run order", "Samples", samples, Section::In::pages},
+                          {"agreement", "Agreement", "", agreement},
+                          {"figures", "Figures of outputs", "Figures", figures},
+                          {"trust", "Trust", "", trust},
+                          {"machine", "Machine and build", "Machine", machine_and_build},
+                          {"open", "Not checked, not measured, not compared", "Not covered", not_covered},
+                          {"reproduce", "How to reproduce", "Reproduce", how_to_reproduce}};
 
 doc::Document document_of(const Report& report) {
   const Outcome& outcome = report.summary.outcome;
@@ -672,32 +663,15 @@ doc::Document document_of(const Report& report) {
   out.sections = {{.blocks = {rests_on(report.summary), first_of(report), doc::soft(report.results.about),
                               doc::soft(counts.empty() ? Text() : "Trials: " + doc::joined(counts) + ".")}}};
   add_fastest(out, report, fastest);
-  for (Section& section : std::vector<Section>{
-           verdicts_section(report),
-           epochs_section(report),
-           times_section(report),
-           Section{.blocks = {Details{"The fastest of each case", {fastest_table(report, fastest, "")}}},
-           .in = Section::In::pages},
-           roofline_section(report),
-           peers_section(report),
-           ladder_section(report),
-           sizes_section(report),
-           samples_section(report),
-           agreement_section(report),
-           figures_section(report),
-           trust_section(report),
-           machine_section(report),
-           {.tag = "open",
-           .title = "Not checked, not measured, not compared",
-           .short_title = "Not covered",
-           .blocks = {report.not_covered.empty() ? doc::Block("Nothing.") : doc::list_of(report.not_covered)},
-           .folded = true},
-           {.tag = "reproduce",
-           .title = "How to reproduce",
-           .short_title = "Reproduce",
-           .blocks = {doc::Fence{.lines = report.reproduce}},
-           .folded = true}}) {
-    out.sections.push_back(std::move(section));
+  if (!report.comparison)
+    out.sections.push_back({.blocks = {compared_with(report) + " Nothing was compared."}});
+  for (const Part& part : parts) {
+    out.sections.push_back({.tag = part.tag,
+                            .title = part.title,
+                            .short_title = part.short_title,
+                            .blocks = part.blocks(report),
+                            .folded = true,
+                            .in = part.in});
   }
   out.data = {{"assay-report", to_json(report)}};
   return out;

@@ -1,4 +1,4 @@
-#include "bench/report/suite_document.hpp"
+#include "bench/report/content.hpp"
 
 #include "bench/compare/outcome_of.hpp"
 #include "bench/report/hand_made.hpp"
