@@ -2,6 +2,7 @@
 
 #include "assay/error.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/parts.hpp"
 #include "training/job/busy_time.hpp"
 #include "training/job/trace_events.hpp"
 
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -42,12 +42,7 @@ std::optional<Row> row_of(std::string category) {
 /// N of `ProfilerStep#N`.
 std::optional<Index> step_number(std::string_view name) {
   constexpr std::string_view marker = "ProfilerStep#";
-  if (!name.starts_with(marker)) return std::nullopt;
-  Index out = 0;
-  const char* end = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data() + marker.size(), end, out);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return out;
+  return name.starts_with(marker) ? number_from<Index>(name.substr(marker.size())) : std::nullopt;
 }
 
 class Importer {

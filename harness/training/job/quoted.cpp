@@ -1,5 +1,7 @@
 #include "training/job/quoted.hpp"
 
+#include "core/text/parts.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -41,9 +43,8 @@ std::optional<Quoted> parse_quoted(std::string_view text) {
   if (text.substr(point, number - point).find(',') != std::string_view::npos) return std::nullopt;
   std::string digits(text.substr(0, number));
   std::erase(digits, ',');
-  double value = 0;
-  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (failure != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  const auto value = number_from<double>(digits);
+  if (!value) return std::nullopt;
   std::string_view rest = text.substr(number);
   while (rest.starts_with(' ')) rest.remove_prefix(1);
   const auto unit = std::ranges::find(units, rest, &Unit::name);
@@ -51,7 +52,7 @@ std::optional<Quoted> parse_quoted(std::string_view text) {
   const std::size_t decimals = point < number ? number - point - 1 : 0;
   const double half =
       unit->quantity == Quantity::count ? 0 : 0.5 * std::pow(10.0, -static_cast<double>(decimals));
-  return Quoted{.value = value * unit->size,
+  return Quoted{.value = *value * unit->size,
                 .rounding = half * unit->size,
                 .quantity = unit->quantity,
                 .text = std::string(text)};

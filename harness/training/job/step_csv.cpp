@@ -2,11 +2,11 @@
 
 #include "assay/csv.hpp"
 #include "assay/error.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <sstream>
@@ -21,14 +21,6 @@ std::vector<std::string_view> cells_of(std::string_view line, char separator) {
     const bool quoted = cell.size() >= 2 && cell.front() == '"' && cell.back() == '"';
     out.push_back(quoted ? cell.substr(1, cell.size() - 2) : cell);
   });
-  return out;
-}
-
-std::optional<double> number(std::string_view cell) {
-  double out = 0;
-  const char* end = cell.data() + cell.size();
-  const auto parsed = std::from_chars(cell.data(), end, out);
-  if (parsed.ec != std::errc() || parsed.ptr != end || !std::isfinite(out)) return std::nullopt;
   return out;
 }
 
@@ -102,7 +94,8 @@ class Reader {
       const auto at = line.find_first_of(",;\t");
       if (at != std::string_view::npos) separator_ = line[at];
       const std::vector<std::string_view> cells = cells_of(line, separator_);
-      if (std::ranges::none_of(cells, [](std::string_view cell) { return number(cell).has_value(); }))
+      if (std::ranges::none_of(cells,
+                               [](std::string_view cell) { return number_from<double>(cell).has_value(); }))
         return header(cells);
       if (cells.size() > 2) refuse(fmt::format("{} columns need a header", cells.size()));
       if (cells.size() == 2) columns_.push_back({Role::step, 0, "step"});
@@ -146,7 +139,7 @@ class Reader {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const Column& column = columns_[i];
       if (column.role == Role::unit || column.role == Role::dropped) continue;
-      const auto value = number(cells[i]);
+      const auto value = number_from<double>(cells[i]);
       if (!value || *value < 0) refuse(fmt::format("\"{}\" is no {}", cells[i], column.name));
       if (column.role == Role::step) {
         step(cells[i], *value);
