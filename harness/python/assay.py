@@ -45,7 +45,7 @@ _USES = {"input": _INPUT, "constant": _CONSTANT, "output": _OUTPUT, "inout": _IN
 _TYPES = {"f32": F32, "f64": F64, "f16": F16, "bf16": BF16, "i32": I32, "i64": I64, "u8": U8}
 _NUMPY = {F32: "float32", F64: "float64", F16: "float16", I32: "int32", I64: "int64", U8: "uint8"}
 _FORMATS = {F32: "f", F64: "d", F16: "e", I32: "i", I64: "q", U8: "B"}
-_WIDTHS = {F32: 4, F64: 8, F16: 2, BF16: 2, I32: 4, I64: 8, U8: 1}
+_TORCH = {**_NUMPY, BF16: "bfloat16"}
 
 
 class AssayError(Exception):
@@ -153,7 +153,7 @@ class _Arrays:
                 self._kind = "memoryview"
         return None
 
-    def of(self, tensor, flat=False):
+    def of(self, tensor):
         extents = tuple(tensor.extent[:tensor.axes])
         key = (tensor.data, tensor.type, extents)
         if key not in self._made:
@@ -174,13 +174,12 @@ class _Arrays:
             return numpy.frombuffer(memory, dtype=dtype, count=tensor.size).reshape(extents)
         if self._kind == "torch":
             import torch
-            types = {F32: torch.float32, F64: torch.float64, F16: torch.float16, BF16: torch.bfloat16,
-                     I32: torch.int32, I64: torch.int64, U8: torch.uint8}
-            if tensor.type not in types:
+            if tensor.type not in _TORCH:
                 raise AssayError(f"tensor {tensor.name.decode()} has a type that torch does not know")
+            dtype = getattr(torch, _TORCH[tensor.type])
             if size == 0:
-                return torch.empty(extents, dtype=types[tensor.type])
-            return torch.frombuffer(memory, dtype=types[tensor.type]).reshape(extents)
+                return torch.empty(extents, dtype=dtype)
+            return torch.frombuffer(memory, dtype=dtype).reshape(extents)
         view = memoryview(memory).cast("B")
         return view.cast(_FORMATS[tensor.type]) if tensor.type in _FORMATS else view
 
@@ -492,13 +491,10 @@ def _in_child(function):
 
 def _kind_of(array):
     """The type of an array's elements, and its extents; None of what is no array."""
-    if type(array).__module__.split(".")[0] == "torch" and hasattr(array, "dtype"):
-        kinds = {"float32": F32, "float64": F64, "float16": F16, "bfloat16": BF16, "int32": I32, "int64": I64,
-                 "uint8": U8}
-        return kinds.get(str(array.dtype).split(".")[-1]), tuple(array.shape)
     if hasattr(array, "dtype") and hasattr(array, "shape"):
-        kinds = {n: t for t, n in _NUMPY.items()}
-        return kinds.get(str(array.dtype)), tuple(array.shape)
+        is_torch = type(array).__module__.split(".")[0] == "torch"
+        kinds = {n: t for t, n in (_TORCH if is_torch else _NUMPY).items()}
+        return kinds.get(str(array.dtype).split(".")[-1]), tuple(array.shape)
     try:
         view = memoryview(array)
     except TypeError:
