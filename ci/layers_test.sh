@@ -57,7 +57,7 @@ rejects harness/include/assay/planted.hpp 'a public header includes' '#include <
 rejects harness/include/assay/compare_planted.hpp 'a public header includes' '#include <sys/stat.h>'
 rejects reference/include/assay/ops/planted.hpp 'a public header includes' '#include <sys/stat.h>'
 rejects harness/bench/measure/sampler.hpp 'by .cpp files only' '#include <benchmark/benchmark.h>'
-rejects harness/app/options.hpp 'by .cpp files only' '#include <CLI/CLI.hpp>'
+rejects harness/app/verbs.hpp 'by .cpp files only' '#include <CLI/CLI.hpp>'
 rejects harness/app/option_planted.cpp 'CLI11 is included by' '#include <CLI/CLI.hpp>'
 rejects harness/bench/measure/planted.cpp 'Google Benchmark is included by' '#include <benchmark/benchmark.h>'
 rejects kernels/gemm/planted.cpp 'Google Benchmark is included by' '#include <benchmark/benchmark.h>'

@@ -1,7 +1,8 @@
+#include "app/interrupt.hpp"
+#include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/schemas.hpp"
-#include "app/sharding.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
@@ -21,7 +22,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
 
@@ -33,21 +33,19 @@ constexpr std::size_t widest_row = 80, after_counts = 33;
 
 /// One check, of a corner case or of a suite's trial.
 struct Row {
-  std::string operation, variant;
+  CornerCheck check;
   std::string what;  ///< problem, and fill, placement and threads where they vary
-  std::string skipped;
-  std::vector<double> seconds;  ///< of calls, where they were timed
-  Checked agreement;
 };
 
 void describe(Fields& f, Row& row) {
   constexpr Fields::Rule if_checked{.optional = true};
-  Checked& found = row.agreement;
-  f("operation", row.operation);
-  f("variant", row.variant);
+  CornerCheck& check = row.check;
+  Checked& found = check.agreement;
+  f("operation", check.operation);
+  f("variant", check.variant);
   f("what", row.what, {.about = "problem, and fill, placement and threads where they vary"});
-  f("skipped", row.skipped, {.terse = true, .about = "why it was not checked"});
-  if (f.writes() && !row.skipped.empty()) return;
+  f("skipped", check.skipped, {.terse = true, .about = "why it was not checked"});
+  if (f.writes() && !check.skipped.empty()) return;
   f("agrees", found.agrees, if_checked);
   f("worst_error", found.worst_error, {.optional = true, .about = "in units of the bound"});
   f("compared", found.compared, if_checked);
@@ -57,7 +55,7 @@ void describe(Fields& f, Row& row) {
             {.terse = true, .about = "crashed or timed out"});
   f("figures", found.figures,
     {.terse = true, .about = "what a right output is worth besides its time, such as the height of a plan"});
-  f("seconds", row.seconds, {.terse = true, .about = "of single calls on what a file holds"});
+  f("seconds", check.seconds, {.terse = true, .about = "of single calls on what a file holds"});
 }
 
 /// "4.12 ms [4.05, 4.40] a call"
@@ -75,20 +73,21 @@ struct Tally {
   std::string worth;  ///< of the last that agreed: its figures, and the time of a call
   std::vector<std::string> details;
   void add(const Row& row) {
-    if (!row.skipped.empty()) {
+    const Checked& found = row.check.agreement;
+    if (!row.check.skipped.empty()) {
       ++skipped;
-      reason = row.skipped;
-    } else if (row.agreement.failure) {
+      reason = row.check.skipped;
+    } else if (found.failure) {
       ++failed;
-      failure = fmt::format("{}: it {}", row.what, row.agreement.failure->reason);
-    } else if (row.agreement.agrees) {
+      failure = fmt::format("{}: it {}", row.what, found.failure->reason);
+    } else if (found.agrees) {
       ++agree;
-      worst = std::max(worst, row.agreement.worst_error);
-      worth = in_words(row.agreement.figures);
-      if (!row.seconds.empty()) worth += (worth.empty() ? "" : "; ") + call_text(row.seconds);
+      worst = std::max(worst, found.worst_error);
+      worth = in_words(found.figures);
+      if (!row.check.seconds.empty()) worth += (worth.empty() ? "" : "; ") + call_text(row.check.seconds);
     } else {
       ++disagree;
-      details.push_back(fmt::format("{}\n        {}", row.what, row.agreement.detail));
+      details.push_back(fmt::format("{}\n        {}", row.what, found.detail));
     }
   }
 };
@@ -127,12 +126,8 @@ template <class What>
 std::vector<Row> rows_of(std::vector<CornerCheck> checks, const What& what) {
   std::vector<Row> out;
   for (CornerCheck& c : checks) {
-    out.push_back({.operation = c.operation,
-                   .variant = c.variant,
-                   .what = what(c),
-                   .skipped = std::move(c.skipped),
-                   .seconds = std::move(c.seconds),
-                   .agreement = std::move(c.agreement)});
+    std::string words = what(c);
+    out.push_back({std::move(c), std::move(words)});
   }
   return out;
 }
@@ -209,12 +204,14 @@ Checks check_suite(const CheckSuiteOptions& options, const Registry& registry, c
   Checks out{.shard = shard_record(registry, suite, selection, machine)};
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const bool reached = !plan[i].skipped.empty() || !agreements[i].agrees || agreements[i].compared > 0;
-    out.rows.push_back({.operation = std::string(plan[i].operation->name()),
-                        .variant = plan[i].operation->variants()[plan[i].variant].name,
-                        .what = fmt::format("{}, threads {}", plan[i].row.problem, plan[i].context.threads),
-                        .skipped = reached ? plan[i].skipped : "interrupted before it was checked",
-                        .seconds = {},
-                        .agreement = std::move(agreements[i])});
+    out.rows.push_back({.check = {.operation = std::string(plan[i].operation->name()),
+                                  .variant = plan[i].operation->variants()[plan[i].variant].name,
+                                  .problem = plan[i].row.problem,
+                                  .threads = plan[i].context.threads,
+                                  .skipped = reached ? plan[i].skipped : "interrupted before it was checked",
+                                  .seconds = {},
+                                  .agreement = std::move(agreements[i])},
+                        .what = fmt::format("{}, threads {}", plan[i].row.problem, plan[i].context.threads)});
   }
   return out;
 }
@@ -241,21 +238,22 @@ std::string tally_text(const std::string& variant, const Tally& tally) {
   return out;
 }
 
-/// Performs checks and tells what they found; `again` is the command that repeats those of one variant.
-Outcome told(const CheckOptions& options, const std::function<Checks(const Hooks&)>& perform,
-             const std::function<std::string(const std::string& variant)>& again) {
-  Checks checks;
-  {
-    Progress progress(options.quiet);
-    const Hooks hooks = progress.hooks();
-    checks = perform(hooks);
-    checks.partial = hooks.stopped();
-  }
+CheckOptions& common(CheckOptions& options) { return options; }
+CheckOptions& common(auto& options) { return options.check; }
+
+/// Performs checks and tells what they found. `end` is what follows the name of a variant in the regular
+/// expression that selects its checks alone.
+template <class Options>
+Outcome told(Options given, Checks (*perform)(const Options&, const Registry&, const Hooks&),
+             const Registry& registry, const char* end = "$") {
+  const CheckOptions options = common(given);
+  Checks checks = perform(given, registry, Progress(options.quiet).hooks());
+  checks.partial = interrupted();
   std::map<std::string, std::map<std::string, Tally>> tallies;
   checks.seed = options.seed;
   Tally& all = checks.all;
   for (const Row& row : checks.rows) {
-    tallies[row.operation][row.variant].add(row);
+    tallies[row.check.operation][row.check.variant].add(row);
     all.add(row);
   }
   std::string text = fmt::format("reference: naive in double; seed {}\n{}", options.seed, checks.about),
@@ -290,8 +288,9 @@ Outcome told(const CheckOptions& options, const std::function<Checks(const Hooks
   if (!failed.empty()) outcome.add(Word::crashed, fmt::format("{} ({})", fmt::join(failed, "; "), counts));
   if (checks.partial)
     outcome.add(Word::interrupted, fmt::format("after {} checks: {}", checks.rows.size(), counts));
+  common(given).filter = bad.empty() ? "" : "^" + bad.front() + end;
   text = options.quiet ? rejected + ending("", outcome)
-                       : text + ending(bad.empty() ? "" : again(bad.front()), outcome);
+                       : text + ending(bad.empty() ? "" : command_of("check", given), outcome);
   checks.exit_code = outcome.exit_code();
   put(options.json, text, json_text(to_value(checks)));
   return outcome;
@@ -308,31 +307,16 @@ Outcome check_verb(const CheckOptions& options, const Registry& registry) {
     return check_suite_verb(of_cases, registry);
   }
   say_undivided("checks without a suite");
-  return told(
-      options, [&](const Hooks& hooks) { return check_corner_cases(options, registry, hooks); },
-      [again = options](const std::string& variant) mutable {
-        again.filter = "^" + variant + "$";
-        return command_of("check", again);
-      });
+  return told(options, check_corner_cases, registry);
 }
 
 Outcome check_trace_verb(const CheckTraceOptions& options, const Registry& registry) {
   say_undivided("checks without a suite");
-  return told(
-      options.check, [&](const Hooks& hooks) { return check_trace(options, registry, hooks); },
-      [again = options](const std::string& variant) mutable {
-        again.check.filter = "^" + variant + "$";
-        return command_of("check", again);
-      });
+  return told(options, check_trace, registry);
 }
 
 Outcome check_suite_verb(const CheckSuiteOptions& options, const Registry& registry) {
-  return told(
-      options.check, [&](const Hooks& hooks) { return check_suite(options, registry, hooks); },
-      [again = options](const std::string& variant) mutable {
-        again.check.filter = "^" + variant + "/";
-        return command_of("check", again);
-      });
+  return told(options, check_suite, registry, "/");
 }
 
 }  // namespace assay

@@ -1,6 +1,5 @@
-#include "app/exit_codes.hpp"
 #include "app/interrupt.hpp"
-#include "app/output_paths.hpp"
+#include "app/output.hpp"
 #include "app/parse.hpp"
 #include "app/tuned_kernels.hpp"
 #include "assay/error.hpp"

@@ -1,8 +1,11 @@
-// The verbs that read files instead of measuring: compare and report; and doctor.
+// The verbs that read files instead of measuring: compare, report and its kin; and doctor.
 
 #include "app/output.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
+#include "assay/error.hpp"
+#include "assay/files.hpp"
+#include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/outcome_of.hpp"
@@ -10,12 +13,24 @@
 #include "bench/compare/words.hpp"
 #include "bench/exchange/read_results.hpp"
 #include "bench/ledger/stored_ledger.hpp"
+#include "bench/measure/results_fields.hpp"
+#include "bench/report/audit_report.hpp"
+#include "bench/report/claims.hpp"
 #include "bench/report/content.hpp"
+#include "bench/report/history.hpp"
+#include "core/json/fields.hpp"
+#include "core/machine/build_info.hpp"
 #include "core/text/command.hpp"
+#include "training/epoch/epoch_log.hpp"
+#include "training/epoch/forecast.hpp"
+#include "training/job/read_job.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <regex>
 #include <string_view>
 #include <vector>
 
@@ -100,6 +115,164 @@ Outcome doctor_verb(const DoctorOptions& options) {
   const Examination examination = examine();
   put(options.json, to_text(examination), to_json(examination));
   return {};
+}
+
+// Beside the type, where argument-dependent lookup finds it.
+void describe(Fields& f, RejectedCode& code) {
+  f("name", code.variant);
+  f("checks", code.checks);
+  f("rejected", code.rejected);
+  Json first;
+  f("first", first, {.optional = true});
+  const Json* detail = first.find("detail");
+  if (detail != nullptr && detail->is_string()) code.detail = detail->text();
+}
+
+namespace {
+
+/// The part of the JSON of `assay check --known-bad` that claims need.
+struct KnownBadFile {
+  std::vector<RejectedCode> variants;
+};
+
+void describe(Fields& f, KnownBadFile& file) {
+  f.schema("assay.known_bad/1");
+  f("variants", file.variants);
+}
+
+void add_job(ClaimEvidence& evidence, const std::string& text, const std::string& where) {
+  const Job job = read_phases_json(text, where);
+  evidence.jobs.push_back(job.name);
+  for (const LintFinding& one : lint(job)) {
+    if (one.contradiction) evidence.contradictions.push_back({job.name, one.field, one.text});
+  }
+}
+
+void add_epochs(ClaimEvidence& evidence, const std::string& text, const std::string& where) {
+  for (const LoggedEpoch& epoch : epoch_log_from(text, where)) {
+    for (const LoggedModel& one : epoch.models) {
+      evidence.epochs.push_back({one.model, one.seconds.middle / epoch.seconds - 1, epoch.other_busy_share});
+    }
+  }
+}
+
+/// Adds a file, whose kind the schema at its beginning tells.
+void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
+  const std::string text = read_file(file), where = file.string();
+  const std::string_view beginning = std::string_view(text).substr(0, 4096);
+  const auto is = [&](std::string_view schema) {
+    return beginning.find(fmt::format("\"assay.{}/", schema)) != std::string_view::npos;
+  };
+  std::string what;
+  if (is("epoch_log")) {
+    add_epochs(evidence, text, where);
+    what = "epochs that were predicted and then run";
+  } else if (is("known_bad")) {
+    const Json json = parse_json(text, where);
+    const JsonField field(json, where, "write it again: assay check --known-bad --json FILE");
+    std::ranges::move(value_from<KnownBadFile>(field).variants, std::back_inserter(evidence.known_bad));
+    what = "checks of published code that is known to be bad";
+  } else if (is("job")) {
+    add_job(evidence, text, where);
+    what = "figures as published";
+  } else if (is("result")) {
+    evidence.results.push_back(results_from_json(text, where));
+    what = "results of suite " + evidence.results.back().suite;
+  } else {
+    throw Error(where, "is no evidence for a claim",
+                "give results of `assay run -o`, what `assay check --known-bad --json` wrote, a job, or a "
+                "log of epochs");
+  }
+  evidence.files.push_back(evidence_file(file, text, std::move(what)));
+}
+
+}  // namespace
+
+Outcome claims_verb(const ClaimsOptions& options) {
+  PublishedClaims claims = claims_from_json(read_file(options.claims), options.claims.string());
+  ClaimEvidence evidence;
+  for (const std::filesystem::path& file : options.evidence) add(evidence, file);
+  const ClaimsReport report = judged_claims(std::move(claims), evidence);
+  if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
+  put(options.json, to_text(report), to_json(report));
+  // Verdicts that are all NOT MEASURED are no answer.
+  const bool nothing = report.count(ClaimStanding::not_measured) == report.findings.size();
+  return {nothing ? Word::not_measured : Word::done};
+}
+
+namespace {
+
+/// Results with the name and the hash of their file.
+struct ReadResults {
+  EvidenceFile file;
+  Results results;
+};
+
+ReadResults read_for_audit(const std::filesystem::path& file, std::string_view what) {
+  const std::string text = read_file(file);
+  Results results = results_from_json(text, file.string());
+  return {evidence_file(file, text, fmt::format("{}, suite {}", what, results.suite)), std::move(results)};
+}
+
+const VariantInfo* variant_in(const Registry& registry, const std::string& operation,
+                              const std::string& variant) {
+  for (const Operation* one : registry.operations()) {
+    if (one->name() != operation) continue;
+    const auto found = std::ranges::find(one->variants(), variant, &VariantInfo::name);
+    return found == one->variants().end() ? nullptr : &*found;
+  }
+  return nullptr;
+}
+
+void require_expression_of_keys(const std::string& text) {
+  try {
+    const std::regex checked(text);
+  } catch (const std::regex_error& failure) {
+    throw Error("--present", fmt::format("\"{}\" is no regular expression: {}", text, failure.what()),
+                "name keys, such as 'gemm/packed'");
+  }
+}
+
+}  // namespace
+
+Outcome audit_verb(const AuditOptions& options, const Registry& registry) {
+  require_expression_of_keys(options.present);
+  const ReadResults now = read_for_audit(options.results, "results");
+  std::optional<ReadResults> before;
+  if (!options.before.empty()) before = read_for_audit(options.before, "results before");
+  std::vector<EvidenceFile> files{now.file};
+  if (before) files.push_back(before->file);
+  const AuditReport report =
+      audited({.results = now.results,
+               .before = before ? &before->results : nullptr,
+               .files = std::move(files),
+               .commit = build_info().commit,
+               .present = options.present,
+               .find_variant = [&](const std::string& operation, const std::string& variant) {
+                 return variant_in(registry, operation, variant);
+               }});
+  if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
+  put(options.json, to_text(report), to_json(report));
+  return {report.present.middle > 0 ? Word::audited : Word::not_measured};
+}
+
+Outcome history_verb(const HistoryOptions& options) {
+  std::vector<NamedResults> runs;
+  for (const std::filesystem::path& file : options.results)
+    runs.push_back({file.filename().string(), read_any_results(file)});
+  const std::optional<StoredLedger> stored = find_ledger(options.baselines, runs.front().results.suite);
+  const History history = history_of(std::move(runs), {.limit = options.limit},
+                                     stored ? stored->ledger.acceptances : std::vector<Acceptance>());
+  const auto write = [](const std::filesystem::path& file, const std::string& text) {
+    if (!file.empty()) write_file(file, text);
+  };
+  write(options.markdown, to_markdown(history));
+  write(options.csv, history_csv(history));
+  write(options.bencher, history_bencher(history));
+  write(options.github_action_benchmark, history_github_action_benchmark(history));
+  write(options.openmetrics, history_openmetrics(history));
+  put(options.json, to_text(history), to_json(history));
+  return {history.rows.empty() ? Word::not_measured : Word::done};
 }
 
 }  // namespace assay

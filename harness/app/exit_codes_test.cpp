@@ -1,4 +1,4 @@
-#include "app/exit_codes.hpp"
+#include "app/parse.hpp"
 
 #include "assay/files.hpp"
 #include "assay/outcome.hpp"

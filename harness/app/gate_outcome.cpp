@@ -69,14 +69,10 @@ std::string next_command(const TwoBuilds& run, const Comparison& comparison) {
 }  // namespace
 
 GateRules rules_of(const OutcomeOptions& options) {
-  const RuleOptions& rules = options.rules;
-  return {.baselines = rules.baselines,
-          .failing = {.undecided_fails = rules.undecided_fails,
-                      .bisection = rules.exit_codes == ExitCodes::bisect},
-          .drift_limit = rules.drift_limit,
-          .today = today(),
-          .record_step = options.record_step,
-          .suite = options.suite.string()};
+  GateRules out = options.rules;
+  out.today = today();
+  out.suite = options.suite.string();
+  return out;
 }
 
 TwoBuilds new_run(const ProgramsOptions& options, std::string command, double usual_limit) {
@@ -93,11 +89,7 @@ TwoBuilds new_run(const ProgramsOptions& options, std::string command, double us
 
 Outcome measured_and_ended(const OutcomeOptions& options,
                            const std::function<TwoBuilds(const Hooks&)>& gate) {
-  TwoBuilds run;
-  {
-    Progress progress(options.quiet);
-    run = gate(progress.hooks());
-  }
+  const TwoBuilds run = gate(Progress(options.quiet).hooks());
   return end_two_builds(options, run);
 }
 

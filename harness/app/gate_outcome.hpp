@@ -1,7 +1,7 @@
 /// Tells the outcome of a gate: on the terminal, in files, and to CI engines.
 #pragma once
 
-#include "app/options.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
 #include "assay/outcome.hpp"
 #include "bench/gate/two_builds.hpp"

@@ -2,7 +2,6 @@
 #include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/sharding.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/words.hpp"
@@ -50,7 +49,7 @@ void require_whole_for_records(const GateOptions& options, const std::optional<S
         shard, "--record-missing",
         "record without shards: assay record --suite " + shell_word(options.outcome.suite.string()));
   }
-  if (options.outcome.record_step)
+  if (options.outcome.rules.record_step)
     require_whole(shard, "--record-step", "record the step in a job without shards");
 }
 
@@ -93,10 +92,8 @@ Outcome gate_verb(const GateOptions& options, const Registry& registry) {
   require_whole_for_records(options, shard);
   request.run.selection.shard = shard;
   request.run.selection.durations = durations_in(options.shard.durations);
-  const BaselineGate gate = [&] {
-    Progress progress(wanted.quiet);
-    return gate_against_baseline(request, registry, sample_in_new_process, progress.hooks());
-  }();
+  const BaselineGate gate =
+      gate_against_baseline(request, registry, sample_in_new_process, Progress(wanted.quiet).hooks());
   const Results& results = gate.results;
   const Report report = make_report(
       results, gate.baseline, gate.compared ? std::optional(gate.comparison) : std::nullopt, gate.outcome);

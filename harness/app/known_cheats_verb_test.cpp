@@ -1,6 +1,6 @@
 // The verb against a registry of planted kernels, timed in this process.
 
-#include "app/known_cheats.hpp"
+#include "app/known_verbs.hpp"
 #include "assay/error.hpp"
 #include "core/check/doubling.hpp"
 #include "core/json/json.hpp"

@@ -8,12 +8,12 @@
 #include "core/machine/build_info.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/text/near_names.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 
 namespace assay {
@@ -48,12 +48,9 @@ Date last_day(const std::string& text) {
 /// `height=1300`, as the part of an acceptance that it is.
 Acceptance figure_from(const std::string& text) {
   const std::size_t equals = text.rfind('=');
-  Acceptance out;
-  if (equals != std::string::npos) {
-    const char *const begin = text.data() + equals + 1, *const end = text.data() + text.size();
-    const auto [rest, failure] = std::from_chars(begin, end, out.value);
-    out.figure = text.substr(0, equals);
-    if (begin != end && rest == end && failure == std::errc() && !out.figure.empty()) return out;
+  if (equals != std::string::npos && equals > 0) {
+    if (const auto value = number_from<double>(std::string_view(text).substr(equals + 1)))
+      return {.figure = text.substr(0, equals), .value = *value};
   }
   throw Error("--figure " + text, "is no figure with a value",
               "write its name and the worst value that is accepted, without unit, as height=1300");

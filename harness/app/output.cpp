@@ -8,6 +8,12 @@
 
 #include <unistd.h>
 
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
 namespace assay {
 
 void put(const std::string& where, const std::string& words, const std::string& json) {
@@ -21,6 +27,12 @@ void put_document(const std::string& where, const std::string& text, const std::
   }
   fmt::print("{}", text);
   if (!where.empty()) write_file(where, json + "\n");
+}
+
+void append_to_file(const std::filesystem::path& file, std::string_view text, const std::string& remedy) {
+  std::ofstream out(file, std::ios::binary | std::ios::app);
+  out << text << std::flush;
+  if (!out) throw Error(file.string(), "cannot be written", remedy);
 }
 
 std::string ending(const std::string& next, const Outcome& outcome) {
@@ -56,6 +68,93 @@ void write_page(const PageFiles& files, const std::function<Page()>& make) {
   if (files.svg.empty()) return;
   make_folder(files.svg);
   for (const auto& [name, plot] : page.plots) write_file(files.svg / (name + ".svg"), svg_file(plot));
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Output {
+  std::string option;
+  fs::path path;
+
+  std::string where() const { return fmt::format("{} {}", option, path.string()); }
+};
+
+std::vector<Output> outputs_of(const OptionList& options, Writes what) {
+  std::vector<Output> out;
+  for (const Option& option : options.all()) {
+    if (option.rule.writes != what) continue;
+    const std::vector<std::string> texts = option.texts();
+    // The first of several folders is written.
+    if (texts.empty() || (option.name() == "--json" && texts.front() == "-")) continue;
+    out.push_back({option.name(), texts.front()});
+  }
+  return out;
+}
+
+/// Returns the file that a path leads to, through links.
+fs::path target_of(const fs::path& path) {
+  std::error_code failure;
+  fs::path target = fs::weakly_canonical(fs::absolute(path), failure);
+  return failure ? path : target;
+}
+
+[[noreturn]] void refuse_permission(const Output& output, const fs::path& what) {
+  throw Error(output.where(), fmt::format("{} cannot be written", what.string()),
+              "check its permissions, or name another place");
+}
+
+void require_folder(const Output& output, const fs::path& folder) {
+  if (!fs::is_directory(folder)) {
+    throw Error(output.where(), fmt::format("there is no folder {}", folder.string()),
+                fmt::format("make it: mkdir -p '{}'", folder.string()));
+  }
+  // A file is written beside its name, and renamed.
+  if (access(folder.c_str(), W_OK | X_OK) != 0) refuse_permission(output, folder);
+}
+
+/// Devices and pipes, which links in /dev and /proc lead to as well; everything may be written there.
+bool is_device(const fs::path& path) {
+  return path.string().starts_with("/dev/") || (fs::exists(path) && !fs::is_regular_file(path));
+}
+
+void require_file(const Output& output) {
+  if (fs::is_directory(output.path)) throw Error(output.where(), "is a folder", "name a file in it");
+  if (fs::exists(output.path) && access(output.path.c_str(), W_OK) != 0) {
+    refuse_permission(output, output.path);
+  }
+  if (!is_device(output.path)) require_folder(output, target_of(output.path).parent_path());
+}
+
+void require_makeable(const Output& output) {
+  fs::path there = target_of(output.path);
+  while (!fs::exists(there)) there = there.parent_path();
+  if (!fs::is_directory(there)) {
+    throw Error(output.where(), fmt::format("{} is no folder", there.string()), "name another folder");
+  }
+  if (access(there.c_str(), W_OK | X_OK) != 0) refuse_permission(output, there);
+}
+
+void require_different(const std::vector<Output>& files) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (is_device(files[i].path)) continue;  // /dev/null takes everything
+    const fs::path target = target_of(files[i].path);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (target_of(files[j].path) != target) continue;
+      throw Error(files[i].where(), fmt::format("is the file of {} as well", files[j].option),
+                  "one would replace the other: name two files");
+    }
+  }
+}
+
+}  // namespace
+
+void require_writable_outputs(const OptionList& options) {
+  const std::vector<Output> files = outputs_of(options, Writes::file);
+  for (const Output& output : files) require_file(output);
+  for (const Output& output : outputs_of(options, Writes::folder)) require_makeable(output);
+  require_different(files);
 }
 
 }  // namespace assay

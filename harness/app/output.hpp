@@ -1,7 +1,8 @@
-/// Sends a verb's words and JSON to their places.
+/// Sends a verb's words and JSON to their places, and checks these places before anything is measured.
 #pragma once
 
-#include "app/options.hpp"
+#include "app/option_list.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/outcome.hpp"
 #include "assay/report.hpp"
 #include "core/markup/plot.hpp"
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace assay {
 
@@ -20,6 +22,9 @@ void put(const std::string& where, const std::string& words, const std::string& 
 /// Does the same with a document, which has no colours: Markdown, say.
 void put_document(const std::string& where, const std::string& text, const std::string& json);
 
+/// Adds to the end of a file, at once. Throws Error with this remedy where it cannot be written.
+void append_to_file(const std::filesystem::path& file, std::string_view text, const std::string& remedy);
+
 /// The end of what a verb says: lighter findings, then the command to go on with, where there is one, and
 /// last the outcome.
 std::string ending(const std::string& next, const Outcome& outcome);
@@ -30,5 +35,9 @@ std::filesystem::path write_report(const Report& report, const std::filesystem::
 
 /// Writes the page and its pictures where they are asked for; `make` is not called where neither is.
 void write_page(const PageFiles& files, const std::function<Page()>& make);
+
+/// Throws Error naming the option and the path where a file or folder could not be written, and where two
+/// options name one file. Writes nothing, and leaves what is there as it is.
+void require_writable_outputs(const OptionList& options);
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 // Outputs that could not be written, found before anything is measured.
-#include "app/output_paths.hpp"
+#include "app/output.hpp"
 
-#include "app/options.hpp"
+#include "app/verb_functions.hpp"
 
 #include "assay/error.hpp"
 #include "assay/files.hpp"

@@ -1,6 +1,6 @@
 #include "app/parse.hpp"
 
-#include "app/options.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 
 #include <gmock/gmock.h>
@@ -203,8 +203,8 @@ TEST(Options, ReadEveryKindOfValue) {
   EXPECT_THAT(gate.outcome.rules.baselines, ElementsAre("a", "b"));
   EXPECT_THAT(gate.selection.threads, ElementsAre(1, 2));
   EXPECT_EQ(gate.selection.filter, "gemm");
-  EXPECT_TRUE(gate.outcome.rules.undecided_fails);
-  EXPECT_EQ(gate.outcome.rules.exit_codes, ExitCodes::bisect);
+  EXPECT_TRUE(gate.outcome.rules.failing.undecided_fails);
+  EXPECT_TRUE(gate.outcome.rules.failing.bisection);
   EXPECT_EQ(gate.limit, 1.1);
   EXPECT_EQ(gate.shard.count, 4);
   EXPECT_EQ(gate.shard.index, 3);
@@ -223,7 +223,7 @@ TEST(Options, ReadEveryKindOfValue) {
   EXPECT_TRUE(predict.facts.drop_last);
 
   const auto library = read<LibraryOptions>({"-s", "s.json", "--core-types", "Haswell,SkylakeX"});
-  EXPECT_THAT(library.core_types, ElementsAre("Haswell", "SkylakeX"));
+  EXPECT_THAT(library.tune.values, ElementsAre("Haswell", "SkylakeX"));
 }
 
 TEST(Options, LeaveWhatStandsBehindDashesToTheCommand) {
@@ -237,7 +237,7 @@ TEST(Options, LeaveWhatStandsBehindDashesToTheCommand) {
 
 TEST(Options, KeepTheirDefaults) {
   const auto loader = read<TuneLoaderOptions>({"--job", "j.json"});
-  EXPECT_THAT(loader.workers, ElementsAre(0, 1, 2));
+  EXPECT_THAT(loader.tune.grid.workers, ElementsAre(0, 1, 2));
   EXPECT_THAT(read<RecordOptions>({"-s", "s", "--reason", "r"}).baselines, ElementsAre("baselines"));
 }
 
@@ -287,15 +287,15 @@ TEST(RepeatingCommand, HasOptionsThatAreNotAsUsualInOrderAndQuoted) {
 /// The options that a command text gives, as a shell would split it.
 TEST(RepeatingCommand, IsReadAsTheOptionsItWasPrintedFrom) {
   const LibraryOptions given{
-      .selection = {.suite = "s.json", .filter = "-gemm", .threads = {1, 2}, .seed = 9},
-      .core_types = {"Haswell", "Zen"},
-      .rounds = 12};
+      .tune = {.selection = {.suite = "s.json", .filter = "-gemm", .threads = {1, 2}, .seed = 9},
+               .values = {"Haswell", "Zen"},
+               .rounds = 12}};
   const std::string text = command_of("tune library", given);
   std::vector<std::string> words;
   std::istringstream in(text.substr(std::string_view("assay tune library").size()));
   for (std::string word; in >> word;) words.push_back(word);
   EXPECT_EQ(command_of("tune library", read<LibraryOptions>(words)), text);
-  EXPECT_EQ(read<LibraryOptions>(words).selection.filter, "-gemm");
+  EXPECT_EQ(read<LibraryOptions>(words).tune.selection.filter, "-gemm");
 }
 
 // Commands of this form stand in results and reports.

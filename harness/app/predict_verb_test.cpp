@@ -104,8 +104,8 @@ TEST(PredictVerb, IsUndecidedWhereNoModelHasWhatItNeeds) {
 TEST(PredictVerb, TakesSeveralFilesForWindowsOfOneJob) {
   const ScratchFile first(steps), second("step,ms\n20,80\n21,80\n22,81\n23,79\n");
   const Ran ran = run({.files = {first.path(), second.path()}, .facts = {.train = 1000, .batch = 100}});
-  EXPECT_THAT(ran.output, AllOf(HasSubstr("drift: the window from step 20 on"),
-                                HasSubstr("PREDICTED: 900.0 ms")));
+  EXPECT_THAT(ran.output,
+              AllOf(HasSubstr("drift: the window from step 20 on"), HasSubstr("PREDICTED: 900.0 ms")));
 }
 
 TEST(PredictVerb, PredictsTheEpochOfASuite) {

@@ -1,6 +1,8 @@
+// The verbs that measure a suite: run, and record, which keeps the results as a baseline.
+
 #include "app/measuring.hpp"
 #include "app/output.hpp"
-#include "app/sharding.hpp"
+#include "app/progress.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
@@ -8,13 +10,13 @@
 #include "bench/compare/outcome_of.hpp"
 #include "bench/exchange/google_benchmark.hpp"
 #include "bench/gate/durations.hpp"
+#include "bench/ledger/stored_ledger.hpp"
 #include "bench/report/content.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <string_view>
 
 namespace assay {
@@ -49,21 +51,15 @@ void write_samples(const RunOptions& options, const Results& results) {
 void apply_min_time(MeasurePolicy& policy, std::string_view text) {
   const char unit = text.back();
   const std::string_view digits = unit == 's' || unit == 'x' ? text.substr(0, text.size() - 1) : text;
-  const char *const begin = digits.data(), *const end = begin + digits.size();
-  if (Index calls = 0; unit == 'x') {
-    const auto [rest, failure] = std::from_chars(begin, end, calls);
-    if (failure == std::errc{} && rest == end && calls >= 1) {
-      policy.calls_per_slice = calls;
+  if (unit == 'x') {
+    if (const auto calls = number_from<Index>(digits); calls && *calls >= 1) {
+      policy.calls_per_slice = *calls;
       return;
     }
-  } else {
-    double seconds = -1;
-    const auto [rest, failure] = std::from_chars(begin, end, seconds);
-    if (failure == std::errc{} && rest == end && std::isfinite(seconds) && seconds >= 0) {
-      policy.slice_seconds = seconds;
-      policy.trial_seconds = std::max(policy.trial_seconds, seconds * policy.slices);
-      return;
-    }
+  } else if (const auto seconds = number_from<double>(digits); seconds && *seconds >= 0) {
+    policy.slice_seconds = *seconds;
+    policy.trial_seconds = std::max(policy.trial_seconds, *seconds * policy.slices);
+    return;
   }
   throw Error("--benchmark_min_time", fmt::format("\"{}\" is not a finite number", text),
               "write 0.1s for seconds of a slice, or 100x for its calls");
@@ -94,7 +90,7 @@ Outcome run_verb(const RunOptions& options, const Registry& registry) {
   const BenchmarkFlags& flags = options.benchmark;
   if (flags.list_tests) return list_keys(registry, request);
 
-  const Results results = run_with_progress(registry, request, options.quiet);
+  const Results results = run(registry, request, sample_in_new_process, Progress(options.quiet).hooks());
   const Outcome outcome = outcome_of(results);
   if (flags.format != BenchmarkFormat::own) {
     fmt::print("{}", in_benchmark_format(flags.format, results));
@@ -114,6 +110,45 @@ Outcome run_verb(const RunOptions& options, const Registry& registry) {
   put(options.json, options.quiet ? faults_text(results) + ending("", outcome) : text + ending(next, outcome),
       to_json(results));
   write_samples(options, results);
+  return outcome;
+}
+
+Outcome record_verb(const RecordOptions& options, const Registry& registry) {
+  RunRequest request = run_request(options.selection, options.launches, registry);
+  request.measuring.strict = options.strict;
+  const Machine machine = this_machine();
+  const auto file = baseline_path(options.baselines.front(), machine.key, request.suite.name);
+  const auto stored = [&] {
+    auto found = load_baseline(file);
+    if (found && !options.replace) return *std::move(found);
+    return Baseline{.suite = request.suite.name, .machine_key = machine.key};
+  };
+  stored();  // a baseline that cannot be read must not cost the user a measurement
+  Results results = run(registry, request, sample_in_new_process, Progress(options.quiet).hooks());
+  const std::string json = to_json(results);
+  const Outcome outcome = outcome_of(results);
+  std::string text = options.quiet ? faults_text(results) : to_table(results);
+  const bool measured =
+      std::ranges::any_of(results.trials, [](const TrialResult& trial) { return !trial.launches.empty(); });
+  // A kernel that crashed has no row, and takes none from the others.
+  const bool crashed_only = outcome.word == Word::crashed && outcome.besides.empty();
+  if (!measured || (outcome.word != Word::measured && !crashed_only)) {
+    put(options.json, text + "nothing was recorded\n" + ending("", outcome), json);
+    return outcome;
+  }
+  // Another job may have recorded meanwhile.
+  Baseline baseline = stored();
+  const std::size_t trials = results.trials.size();
+  baseline.recordings.push_back({.reason = options.reason, .results = std::move(results)});
+  save_baseline(file, baseline);
+  const std::string next = fmt::format(
+      "assay gate --suite {}", suite_in_commands(options.selection.suite.string(), options.baselines, {}));
+  const Outcome recorded{Word::recorded, fmt::format("{} trials as recording {} of {}", trials,
+                                                     baseline.recordings.size(), file.string())};
+  // A crash weighs more, and is the outcome then.
+  if (outcome.word != Word::measured) text += recorded.text();
+  text += ending(options.quiet ? "" : next, outcome.word == Word::measured ? recorded : outcome);
+  put(options.json, text, json);
   return outcome;
 }
 

@@ -1,6 +1,6 @@
 #include "app/schemas.hpp"
 
-#include "app/known_cheats.hpp"
+#include "app/known_verbs.hpp"
 #include "app/schema_faults.hpp"
 #include "app/tuned_kernels.hpp"
 #include "app/verb_functions.hpp"

@@ -12,32 +12,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <fstream>
 #include <utility>
 
 namespace assay {
 namespace {
-
-/// Writes gates as they come: an interrupt loses nothing that was finished. The old content of the file stays
-/// until there is a finished gate to replace it.
-class RawFile {
- public:
-  explicit RawFile(std::filesystem::path file) : file_(std::move(file)) {}
-  void add(const std::string& line) {
-    if (!std::exchange(begun_, true)) write_file(file_, "");
-    std::ofstream out(file_, std::ios::app);
-    out << line;
-    out.flush();
-    if (!out)
-      throw Error(file_.string(), "cannot be written",
-                  "free space on that disk, or name another file with -o");
-  }
-
- private:
-  std::filesystem::path file_;
-  bool begun_ = false;
-};
 
 SelfTestRequest request_of(const SelftestOptions& options, const Registry& registry) {
   const SelectionOptions& selection = options.selection;
@@ -94,13 +72,15 @@ Outcome selftest_verb(const SelftestOptions& options, const Registry& registry) 
   if (options.runs + options.planted_runs == 0)
     throw Error("--runs and --planted-runs", "are both 0", "ask for at least one gate");
   SelfTestRequest request = request_of(options, registry);
-  RawFile raw(options.output);
-  if (!options.output.empty()) request.keep = [&raw](const std::string& line) { raw.add(line); };
-  SelfTest found;
-  {
-    Progress progress(options.quiet);
-    found = run_selftest(request, registry, progress.hooks());
+  if (!options.output.empty()) {
+    // Gates are written as they come: an interrupt loses nothing that was finished. The old content of the
+    // file stays until there is a finished gate to replace it.
+    request.keep = [&options, begun = false](const std::string& line) mutable {
+      if (!std::exchange(begun, true)) write_file(options.output, "");
+      append_to_file(options.output, line, "free space on that disk, or name another file with -o");
+    };
   }
+  const SelfTest found = run_selftest(request, registry, Progress(options.quiet).hooks());
   return told(found, options.markdown, options.quiet);
 }
 

@@ -78,10 +78,7 @@ std::string reported_core(const std::filesystem::path& program, const Variables&
 /// Measures with hooks that show progress, and notes the weather meanwhile.
 void under_way(Circumstances& made, const std::function<void(const Hooks&)>& measure) {
   const WeatherStation station;
-  {
-    Progress progress;
-    measure(progress.hooks());
-  }
+  measure(Progress().hooks());
   made.weather = station.since();
 }
 
@@ -139,8 +136,7 @@ void require_something_to_try(const TuneRecord& record) {
 
 /// `about` describes the reader of the variable. `told` is called with the ruling and returns a line for the
 /// terminal.
-template <class Options>
-Outcome tuned_variable(const TunedVariable& variable, const char* verb, const Options& options,
+Outcome tuned_variable(const TunedVariable& variable, std::string command, const VariableOptions& options,
                        const std::string& about, const Registry& registry,
                        const std::function<std::vector<Candidate>()>& candidates,
                        const std::function<std::string(const TuneRuling&, const Circumstances&)>& told) {
@@ -149,7 +145,7 @@ Outcome tuned_variable(const TunedVariable& variable, const char* verb, const Op
   TuneRecord record{.title = fmt::format("{} for suite {}", variable.title, suite.name),
                     .words = variable.words,
                     .variable = std::string(variable.name),
-                    .made = now(command_of(verb, options)),
+                    .made = now(std::move(command)),
                     .consequences = {std::string(variable.advice)}};
   const auto trials = trials_of(variable, selection, suite, registry, record.made.machine, record.not_here);
   if (trials.empty()) {
@@ -182,14 +178,14 @@ Outcome tuned_variable(const TunedVariable& variable, const char* verb, const Op
 }
 
 /// The chosen settings are written as a job.
-Outcome tuned_job(const TuneOptions& tune, const TuneGrid& grid, std::string command) {
+Outcome tuned_job(const TuneOptions& tune, std::string command) {
   TrainingJob job = training_job_from_json(read_file(tune.job), tune.job);
   TuneRecord record{.title = "Settings of " + job.name,
                     .words = setting_words,
                     .rate = "samples/s",
                     .made = now(std::move(command)),
                     .method = in_words(job.plan) + ". Times are per sample."};
-  const std::vector<TrainingPlan> plans = plans_of(job.plan, grid);
+  const std::vector<TrainingPlan> plans = plans_of(job.plan, tune.grid);
   record.ruling.candidates = candidates_of(plans);
   require_something_to_try(record);
   for (const TrainingPlan& plan : plans)
@@ -234,42 +230,40 @@ std::string header_line(const ThresholdRecord& record, const ThresholdOptions& t
 Outcome tune_library_verb(const LibraryOptions& options, const Registry& registry) {
   const std::string about = openblas_that_chooses().configuration;
   const auto candidates = [&] {
-    return core_candidates(options.core_types, this_processor().features, [](const Variables& environment) {
+    return core_candidates(options.tune.values, this_processor().features, [](const Variables& environment) {
       return reported_core(this_program(), environment);
     });
   };
-  return tuned_variable(core_type, "tune library", options, about, registry, candidates,
-                        [](const TuneRuling&, const Circumstances&) { return ""; });
+  return tuned_variable(core_type, command_of("tune library", options), options.tune, about, registry,
+                        candidates, [](const TuneRuling&, const Circumstances&) { return ""; });
 }
 
 Outcome tune_kernels_verb(const KernelsOptions& options, const Registry& registry) {
   const CacheSizes system = caches_of_the_system();
   const auto keep = [](const TuneRuling& ruling, const Circumstances& made) {
-    return kept_in_words(keep_tuned(ruling.chosen == 0 ? "" : ruling.candidates[ruling.chosen].name, made));
+    return keep_tuned(ruling.chosen == 0 ? "" : ruling.candidates[ruling.chosen].name, made);
   };
   return tuned_variable(
-      reckoned_caches, "tune kernels", options, "The system says " + to_text(system), registry,
-      [&] { return cache_candidates(options.caches, system); }, keep);
+      reckoned_caches, command_of("tune kernels", options), options.tune,
+      "The system says " + to_text(system), registry,
+      [&] { return cache_candidates(options.tune.values, system); }, keep);
 }
 
 Outcome tune_loader_verb(const TuneLoaderOptions& options) {
-  return tuned_job(options.tune,
-                   {.workers = options.workers, .prefetch = options.prefetch, .any_order = options.any_order},
-                   command_of("tune loader", options));
+  return tuned_job(options.tune, command_of("tune loader", options));
 }
 
 Outcome tune_batch_verb(const TuneBatchOptions& options) {
-  return tuned_job(options.tune, {.batch = options.batch}, command_of("tune batch", options));
+  return tuned_job(options.tune, command_of("tune batch", options));
 }
 
 Outcome tune_threads_verb(const TuneThreadsOptions& options) {
-  return tuned_job(options.tune, {.threads = options.threads}, command_of("tune threads", options));
+  return tuned_job(options.tune, command_of("tune threads", options));
 }
 
 Outcome tune_threshold_verb(const ThresholdOptions& tune, const Registry& registry) {
   if (!tune.header.empty()) require_identifier(tune.constant);
-  ThresholdRecord record{.made = now(command_of("tune threshold", tune)),
-                         .policy = {.rounds = tune.rounds, .seed = tune.seed}};
+  ThresholdRecord record{.made = now(command_of("tune threshold", tune)), .policy = tune.policy};
   record.question = question_of(tune.request, registry, record.made.machine);
   if (record.question.sizes.empty()) {
     const RefusedSizes& first = record.question.refused.front();

@@ -74,33 +74,23 @@ std::string use_tuned_kernels() {
   return fmt::format("{} is ignored: {}; `assay tune kernels` writes it anew\n", file.string(), why);
 }
 
-KeptChoice keep_tuned(const std::string& caches, const Circumstances& made) {
-  KeptChoice out{.file = tuned_kernels_file()};
-  if (out.file.empty()) return out;
+std::string keep_tuned(const std::string& caches, const Circumstances& made) {
+  const std::filesystem::path file = tuned_kernels_file();
+  if (file.empty()) return "There is no folder to keep it in: set HOME, or XDG_CACHE_HOME.\n";
   if (caches.empty()) {
     std::error_code failed;
-    out.removed = std::filesystem::remove(out.file, failed);
-    if (failed) throw Error(out.file.string(), failed.message(), "remove it: it is not what was chosen");
-    return out;
+    const bool removed = std::filesystem::remove(file, failed);
+    if (failed) throw Error(file.string(), failed.message(), "remove it: it is not what was chosen");
+    return removed ? wrapped("Removed " + file.string(), terminal_width) + "\n" : "";
   }
-  std::filesystem::create_directories(out.file.parent_path());
+  std::filesystem::create_directories(file.parent_path());
   TunedKernels tuned{.machine = made.machine.key,
                      .version = build_info().version,
                      .caches = caches,
                      .date = made.date,
                      .command = made.command};
-  write_file(out.file, json_text(to_value(tuned)) + "\n");
-  return out;
-}
-
-std::string kept_in_words(const KeptChoice& kept) {
-  if (kept.file.empty()) return "There is no folder to keep it in: set HOME, or XDG_CACHE_HOME.\n";
-  std::error_code failed;
-  const bool there = std::filesystem::exists(kept.file, failed);
-  if (!there && !kept.removed) return "";
-  return wrapped(there ? "Kept for later runs in " + kept.file.string() : "Removed " + kept.file.string(),
-                 terminal_width) +
-         "\n";
+  write_file(file, json_text(to_value(tuned)) + "\n");
+  return wrapped("Kept for later runs in " + file.string(), terminal_width) + "\n";
 }
 
 }  // namespace assay

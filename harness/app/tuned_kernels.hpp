@@ -25,12 +25,8 @@ std::filesystem::path tuned_kernels_file();
 /// where the variable is set to what cannot be.
 std::string use_tuned_kernels();
 
-/// The file that keeps the choice. The default needs no file: one from before is removed.
-struct KeptChoice {
-  std::filesystem::path file;
-  bool removed = false;
-};
-KeptChoice keep_tuned(const std::string& caches, const Circumstances& made);
-std::string kept_in_words(const KeptChoice& kept);
+/// Keeps the choice in the file. The default needs no file: one from before is removed. Returns a line that
+/// says what was done, or nothing.
+std::string keep_tuned(const std::string& caches, const Circumstances& made);
 
 }  // namespace assay

@@ -1,7 +1,12 @@
+// The verbs that time other programs in turns: gates of two builds, programs or commands, and wrap of one
+// command.
+
 #include "app/gate_outcome.hpp"
+#include "app/measuring.hpp"
+#include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/sharding.hpp"
 #include "app/verb_functions.hpp"
+#include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "bench/gate/builds_gate.hpp"
 #include "bench/gate/durations.hpp"
@@ -9,15 +14,20 @@
 #include "bench/programs/project.hpp"
 #include "bench/programs/repository.hpp"
 #include "core/files/this_program.hpp"
+#include "core/machine/clock.hpp"
 #include "core/plan/filter.hpp"
 #include "core/plugin/library.hpp"
 #include "core/plugin/plugins.hpp"
+#include "core/statistics/statistics.hpp"
 #include "core/text/command.hpp"
+#include "core/text/figures.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -66,8 +76,6 @@ bool is_program(const std::string& what) {
   return is_embedded_side(what) || std::filesystem::is_regular_file(what);
 }
 
-bool is_plugin(const std::string& what) { return is_shared_library(what); }
-
 /// The registry by which a gate of plug-ins reads its suite: with the operations of the head.
 Registry registry_with(const std::filesystem::path& plugin) {
   Registry out = Registry::linked();
@@ -78,7 +86,7 @@ Registry registry_with(const std::filesystem::path& plugin) {
 /// Calls `use` with that registry where the head is a plug-in, else with `linked`.
 template <class Use>
 Outcome with_operations_of(const std::string& head, const Registry& linked, const Use& use) {
-  return is_plugin(head) ? use(registry_with(head)) : use(linked);
+  return is_shared_library(head) ? use(registry_with(head)) : use(linked);
 }
 
 /// Whether a side is built.
@@ -158,7 +166,7 @@ BuildsGateRequest request_of(const BuildsOptions& options, const Registry& regis
                         .identical_too = options.identical_too,
                         .time_limit = programs.time_limit,
                         .rules = rules_of(outcome)};
-  if (outcome.record_step)
+  if (outcome.rules.record_step)
     require_whole(out.shard, "--record-step", "record the step in a job without shards");
   out.suite = load_suite(outcome.suite, registry);
   static_cast<void>(Filter(programs.filter, registry));
@@ -175,19 +183,12 @@ TwoBuilds gate_sides(const BuildsOptions& options, BuildsGateRequest request, Bu
   return gate_of_builds(std::move(request), registry, hooks);
 }
 
-TwoBuilds gate_benchmarks(const ProgramsOptions& options, const Hooks& hooks) {
-  ProgramsOptions repeated = options;
-  repeated.filter.clear();
-  return gate_of_benchmarks(options.base, options.head, options.time_limit,
-                            new_run(options, command_of("gate", repeated), usual_limit_of_programs), hooks);
-}
-
 }  // namespace
 
 Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   BuildsOptions options = given;
   const ProgramsOptions& programs = options.programs;
-  if (is_plugin(programs.base) && programs.head.empty()) {
+  if (is_shared_library(programs.base) && programs.head.empty()) {
     throw Error("--head", "is missing, and --base is a plug-in", "name the library to compare it with");
   }
   require_sides(options);
@@ -233,11 +234,7 @@ Outcome bundle_verb(const BundleOptions& given, const Registry& linked) {
 
 Outcome prepare_verb(const PrepareOptions& options) {
   require_sides(options.builds);
-  Bundle sides;
-  {
-    Progress progress;
-    sides = sides_of(options.builds, progress.hooks());
-  }
+  const Bundle sides = sides_of(options.builds, Progress().hooks());
   write_bundle(options.output, sides);
   fmt::print("{}: base {}, {} layouts; head {}, {} layouts\nnext: assay gate --bundle {} --suite SUITE\n",
              options.output.string(), sides.base.name, sides.base.links.size(), sides.head.name,
@@ -251,13 +248,75 @@ Outcome two_programs_verb(const ProgramsOptions& options) {
     throw Error("--suite", "is missing",
                 "name a suite, or two programs of Google Benchmark with --base and --head");
   }
-  return measured_and_ended(options.outcome,
-                            [&](const Hooks& hooks) { return gate_benchmarks(options, hooks); });
+  ProgramsOptions repeated = options;
+  repeated.filter.clear();
+  return measured_and_ended(options.outcome, [&](const Hooks& hooks) {
+    return gate_of_benchmarks(options.base, options.head, options.time_limit,
+                              new_run(options, command_of("gate", repeated), usual_limit_of_programs), hooks);
+  });
 }
 
 Outcome reanalyze_verb(const ReanalyzeOptions& options) {
   return end_two_builds(options.outcome,
                         two_builds_from_json(read_file(options.results), options.results.string()));
+}
+
+namespace {
+
+WrappedCommand as_typed(const std::vector<std::string>& words) {
+  std::vector<std::string> typed;
+  for (const std::string& word : words) typed.push_back(shell_word(word));
+  return {words, fmt::format("{}", fmt::join(typed, " "))};
+}
+
+/// Says what was measured under one name, and which slow-down a gate would see.
+std::string text_of(const TrialResult& trial, const CommandOptions& options, double run_seconds) {
+  std::vector<double> runs;
+  for (const Launch& launch : trial.launches) runs.push_back(median(seconds_of(launch)));
+  const double visible =
+      visible_in_gate(trial, run_seconds, policy_with(usual_limit_of_programs), options.budget_seconds);
+  return fmt::format("{}  {}  {} runs, from {} to {}\n  a gate of {} {}\n", trial.problem,
+                     seconds_text(time_of(trial)), runs.size(), seconds_text(std::ranges::min(runs)),
+                     seconds_text(std::ranges::max(runs)), seconds_text(options.budget_seconds),
+                     visible > 0 ? fmt::format("would see a slow-down of {}", percent_text(visible - 1))
+                                 : "would see nothing, or these runs are too few to say what");
+}
+
+}  // namespace
+
+Outcome commands_verb(const CommandsOptions& options) {
+  const ProgramsOptions& programs = options.programs;
+  say_undivided("commands");
+  CommandsOptions repeated = options;
+  repeated.programs.filter.clear();
+  return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
+    return gate_of_commands(shell_command(programs.base), shell_command(programs.head), options.timing,
+                            new_run(programs, command_of("wrap", repeated), usual_limit_of_programs), hooks);
+  });
+}
+
+Outcome command_verb(const CommandOptions& options) {
+  const WrappedCommand command = as_typed(options.command);
+  Results results{.machine = this_machine(),
+                  .commit = "unknown",
+                  .date = utc_now(),
+                  .command = command_of("wrap", options)};
+  measure_command(results, command, options.timing, options.launches, options.budget_seconds,
+                  Progress(options.quiet).hooks());
+  std::size_t runs = 0;
+  for (const TrialResult& trial : results.trials) runs = std::max(runs, trial.launches.size());
+  std::string text;
+  for (const TrialResult& trial : results.trials) {
+    text += text_of(trial, options, results.weather.seconds / static_cast<double>(runs));
+  }
+  const std::string next = options.output.empty()
+                               ? "-o before.json keeps the runs, for  assay compare before.json after.json"
+                               : "";
+  const Outcome outcome{results.partial ? Word::interrupted : Word::measured,
+                        fmt::format("{} runs of `{}`; nothing was compared", runs, command.text)};
+  put(options.json, options.quiet ? ending("", outcome) : text + ending(next, outcome), to_json(results));
+  if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
+  return outcome;
 }
 
 }  // namespace assay

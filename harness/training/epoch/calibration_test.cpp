@@ -1,7 +1,7 @@
 #include "training/epoch/calibration.hpp"
 
 #include "assay/error.hpp"
-#include "training/epoch/lint.hpp"
+#include "training/epoch/forecast.hpp"
 
 #include <gmock/gmock.h>
 

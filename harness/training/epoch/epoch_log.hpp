@@ -2,7 +2,6 @@
 #pragma once
 
 #include "training/epoch/elsewhere.hpp"
-#include "training/epoch/experience.hpp"
 #include "training/epoch/forecast.hpp"
 
 #include <filesystem>

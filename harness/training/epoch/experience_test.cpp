@@ -1,4 +1,4 @@
-#include "training/epoch/experience.hpp"
+#include "training/epoch/forecast.hpp"
 
 #include <gtest/gtest.h>
 

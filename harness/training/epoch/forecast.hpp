@@ -2,15 +2,44 @@
 /// the error where the truth is known. All times are seconds.
 #pragma once
 
-#include "training/epoch/experience.hpp"
-#include "training/epoch/lint.hpp"
+#include "assay/interval.hpp"
+#include "core/json/lint.hpp"
 #include "training/epoch/models.hpp"
+#include "training/job/job.hpp"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace assay {
+
+/// Largest share of a step that may be called "other" without a remark.
+inline constexpr double largest_other = 0.1;
+
+/// Checks the arithmetic that every report about a job must satisfy. Lists findings in the order of the file:
+/// dataset, windows, phases, claims. Figures that agree within their rounding agree.
+std::vector<LintFinding> lint(const Job& job);
+
+/// Fewer epochs than nine have no ninth of ten.
+inline constexpr std::size_t enough_epochs = 9;
+
+/// Returns how far the logarithm of a measured time lies beyond the nearer end of the prediction; below 0
+/// inside.
+double beyond(const Interval& predicted, double measured);
+
+/// The interval of the next prediction, from epochs that were predicted and run before, on the same machine.
+/// The interval of a calibration holds the luck of its runs. Only epochs tell how the machine changes
+/// afterwards. Conformalized quantile regression (Romano, Patterson and Candes 2019): both ends are moved by
+/// as much as would have held nine of ten of the epochs before.
+struct Experience {
+  std::size_t epochs = 0;  ///< before this one
+  Interval seconds;        ///< of the next epoch; coverage 0 where they are too few
+};
+
+/// `predicted` as calibrated, a range that claims no coverage included; `earlier` as beyond() tells. The
+/// interval holds nine of ten epochs where this one's machine and jobs are as alike the earlier ones as those
+/// are each other.
+Experience experience(const Interval& predicted, std::vector<double> earlier);
 
 /// The same epoch with one thing changed, or by one resource alone: its bound.
 struct WhatIf {

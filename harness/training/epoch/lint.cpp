@@ -1,4 +1,4 @@
-#include "training/epoch/lint.hpp"
+#include "training/epoch/forecast.hpp"
 
 #include "core/text/figures.hpp"
 

@@ -1,4 +1,4 @@
-#include "training/epoch/lint.hpp"
+#include "training/epoch/forecast.hpp"
 
 #include "assay/files.hpp"
 #include "training/job/read_job.hpp"

@@ -1,14 +1,19 @@
-#include "app/known_cheats.hpp"
+// The verbs of variants that are kept to be rejected: check --known-bad, and check --known-cheats.
+#include "app/known_verbs.hpp"
+
+#include "app/interrupt.hpp"
+#include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/rejection.hpp"
 #include "app/schemas.hpp"
-#include "app/sharding.hpp"
 #include "app/teeth.hpp"
 #include "app/verb_functions.hpp"
+#include "assay/check.hpp"
 #include "assay/error.hpp"
+#include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "core/files/this_program.hpp"
+#include "core/json/fields.hpp"
 #include "core/plan/filter.hpp"
 #include "core/text/wrapped.hpp"
 
@@ -16,9 +21,88 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace assay {
 namespace {
+
+/// The checks of a variant that is kept to show what they reject.
+struct Rejection {
+  static constexpr std::string_view schema = "assay.known_bad/1";
+  std::string name;
+  std::string published;  ///< what sets it apart: where it was seen, and what it gets wrong
+  std::size_t checks = 0, rejected = 0;
+  std::optional<CornerCheck> first;  ///< the first check that it failed
+};
+
+struct FirstRejection {
+  std::string what, detail;
+};
+
+void describe(Fields& f, FirstRejection& first) {
+  f("what", first.what, {.about = "problem, fill, placement and threads"});
+  f("detail", first.detail);
+}
+
+void describe(Fields& f, Rejection& one) {
+  f("name", one.name);
+  f("published", one.published, {.about = "where, and what it gets wrong"});
+  f("checks", one.checks);
+  f("rejected", one.rejected);
+  f.derived("first", one.first
+                         ? std::optional(FirstRejection{in_words(*one.first), one.first->agreement.detail})
+                         : std::nullopt);
+}
+
+/// All variants that a verb tried, as its file holds them.
+template <class One>
+struct TriedVariants {
+  std::uint64_t seed = 0;
+  bool partial = false;
+  std::vector<One> variants;
+  int exit_code = exit_code::passed;
+};
+template <class One>
+void describe(Fields& f, TriedVariants<One>& all) {
+  f.schema(One::schema);
+  f("seed", all.seed);
+  f("partial", all.partial, {.about = "interrupted"});
+  f("variants", all.variants);
+  f("exit_code", all.exit_code);
+}
+
+/// Returns the rejections of each variant, by name.
+std::vector<Rejection> rejections(const Registry& registry, const std::vector<CornerCheck>& checks) {
+  std::map<std::string, Rejection> out;
+  for (const CornerCheck& c : checks) {
+    const std::string name = c.operation + "/" + c.variant;
+    Rejection& found = out[name];
+    found.name = name;
+    for (const VariantInfo& variant : registry.at(c.operation).variants()) {
+      if (variant.name == c.variant) found.published = variant.set_apart_by();
+    }
+    if (!c.skipped.empty()) continue;
+    ++found.checks;
+    if (c.agreement.agrees) continue;
+    ++found.rejected;
+    if (!found.first) found.first = c;
+  }
+  std::vector<Rejection> in_order;
+  for (auto& [name, rejection] : out) in_order.push_back(std::move(rejection));
+  return in_order;
+}
+
+std::string text_of(const Rejection& r) {
+  std::string out = fmt::format("{}\n  published  {}\n", r.name, r.published);
+  if (!r.first) return out + fmt::format("  PASSED     all {} checks\n", r.checks);
+  return out + fmt::format("  rejected   in {} of {} checks, first by {}\n             {}\n", r.rejected,
+                           r.checks, in_words(*r.first), r.first->agreement.detail);
+}
 
 constexpr std::array<std::string_view, 2> kinds{"cheat", "honest"};
 constexpr std::size_t widest = 80;
@@ -45,6 +129,7 @@ void describe(Fields& f, Stage& stage) {
 
 /// A cheat, or an honest variant that looks like one, in all three stages.
 struct Tried {
+  static constexpr std::string_view schema = "assay.known_cheats/1";
   Rejection checks;  ///< of the last repeat
   Kin kin = Kin::known_cheat;
   std::string problem;  ///< that it was timed with last
@@ -73,22 +158,6 @@ void describe(Fields& f, Tried& one) {
   f.derived("as_it_should_be", one.as_it_should_be());
 }
 
-/// As files hold them.
-struct AllTried {
-  std::uint64_t seed = 0;
-  bool partial = false;
-  std::vector<Tried> variants;
-  int exit_code = exit_code::passed;
-};
-
-void describe(Fields& f, AllTried& all) {
-  f.schema("assay.known_cheats/1");
-  f("seed", all.seed);
-  f("partial", all.partial, {.about = "interrupted"});
-  f("variants", all.variants);
-  f("exit_code", all.exit_code);
-}
-
 struct Wanted {
   const Operation* operation;
   std::size_t variant;
@@ -108,11 +177,11 @@ std::vector<Wanted> wanted(const Registry& registry, const std::string& text, Ki
   return out;
 }
 
-class Trying {
- public:
-  Trying(const KnownCheatsOptions& options, const Registry& registry, const CheatSampling& sampling,
-         const Hooks& hooks)
-      : options_(options), registry_(registry), sampling_(sampling), hooks_(hooks) {}
+struct Trying {
+  const KnownCheatsOptions& options;
+  const Registry& registry;
+  const CheatSampling& sampling;
+  const Hooks& hooks;
 
   /// As many repeats as are wanted, and none that an interrupt cut short.
   Tried all_of(const Wanted& one) const {
@@ -120,21 +189,20 @@ class Trying {
     Tried out{.checks = {.name = fmt::format("{}/{}", one.operation->name(), variant.name),
                          .published = variant.set_apart_by()},
               .kin = variant.kin()};
-    for (int repeat = 0; repeat < options_.repeats && out.skipped.empty() && !hooks_.stopped(); ++repeat) {
+    for (int repeat = 0; repeat < options.repeats && out.skipped.empty() && !hooks.stopped(); ++repeat) {
       Tried next = out;
-      once(one, options_.check.seed + static_cast<std::uint64_t>(repeat), next);
-      if (!hooks_.stopped()) out = std::move(next);
+      once(one, options.check.seed + static_cast<std::uint64_t>(repeat), next);
+      if (!hooks.stopped()) out = std::move(next);
     }
     return out;
   }
 
- private:
   TimedFinding rejected_by_checks(std::uint64_t seed, Tried& out) const {
     try {
       const auto checks =
-          check_corners(registry_, "^" + out.checks.name + "$", this_machine().cores, seed, hooks_, out.kin,
-                        {.own_process = true, .time_limit = options_.check.time_limit});
-      const std::vector<Rejection> found = rejections(registry_, checks);
+          check_corners(registry, "^" + out.checks.name + "$", this_machine().cores, seed, hooks, out.kin,
+                        {.own_process = true, .time_limit = options.check.time_limit});
+      const std::vector<Rejection> found = rejections(registry, checks);
       if (found.empty()) return {.reason = {}, .astray = "no check was answered, and nothing says why"};
       out.checks = found.front();
       return {.reason = out.checks.first ? out.checks.first->agreement.detail : "", .astray = {}};
@@ -159,15 +227,10 @@ class Trying {
                           .variant = one.variant,
                           .problem = *problem,
                           .seed = seed,
-                          .time_limit = options_.check.time_limit};
-    out.run.add(rejected_by_run(timed, sampling_.run, hooks_));
-    out.gate.add(rejected_by_gate(timed, this_program(), sampling_.sides, hooks_));
+                          .time_limit = options.check.time_limit};
+    out.run.add(rejected_by_run(timed, sampling.run, hooks));
+    out.gate.add(rejected_by_gate(timed, this_program(), sampling.sides, hooks));
   }
-
-  const KnownCheatsOptions& options_;
-  const Registry& registry_;
-  const CheatSampling& sampling_;
-  const Hooks& hooks_;
 };
 
 std::string count_text(const Stage& stage, int repeats) {
@@ -231,9 +294,56 @@ std::vector<std::string> names_of(const std::vector<Tried>& all, Kin kin, bool a
   return out;
 }
 
+/// Puts what was found. `next` repeats the first failure, where there is one.
+template <class One>
+Outcome ended(const CheckOptions& options, TriedVariants<One> found, std::string text, const Outcome& outcome,
+              const std::string& next) {
+  for (const std::string& line : outcome.besides) text += wrapped(line, widest, "  ") + "\n";
+  if (fails(outcome.word) && !options.quiet) text += "next: " + next + "\n";
+  text += wrapped(outcome.line(), widest, "  ") + "\n";
+  found.exit_code = outcome.exit_code();
+  put(options.json, text, json_text(to_value(found)));
+  return outcome;
+}
+
 }  // namespace
 
-Json known_cheats_schema() { return schema_of<AllTried>(); }
+Json known_bad_schema() { return schema_of<TriedVariants<Rejection>>(); }
+
+Outcome known_bad_verb(const KnownBadOptions& known_bad, const Registry& registry) {
+  require_teeth(registry, "check --known-bad");
+  const CheckOptions& options = known_bad.check;
+  say_undivided("checks without a suite");
+  const std::vector<CornerCheck> checks = check_corners(
+      registry, options.filter, this_machine().cores, options.seed, Progress(options.quiet).hooks(),
+      Kin::known_bad, {.own_process = true, .time_limit = options.time_limit});
+  TriedVariants<Rejection> found{
+      .seed = options.seed, .partial = interrupted(), .variants = rejections(registry, checks)};
+  std::string text;
+  if (!options.quiet) {
+    text = fmt::format("kept because they are wrong; reference: naive in double; seed {}\n\n", options.seed);
+  }
+  std::vector<std::string> passed;
+  for (const Rejection& one : found.variants) {
+    if (one.first && !options.quiet) text += text_of(one);
+  }
+  for (const Rejection& one : found.variants) {
+    if (one.first) continue;
+    text += text_of(one);
+    passed.push_back(one.name);
+  }
+  const std::size_t all = found.variants.size();
+  Outcome outcome{Word::rejected, fmt::format("all {} known-bad variant{}", all, all == 1 ? "" : "s")};
+  KnownBadOptions again{.check = options, .known_bad = true};
+  if (!passed.empty()) {
+    outcome = {Word::not_caught, fmt::format("{}", fmt::join(passed, ", "))};
+    again.check.filter = "^" + passed.front() + "$";
+  }
+  if (found.partial) outcome = {Word::interrupted, fmt::format("after {} checks", checks.size())};
+  return ended(options, std::move(found), text, outcome, command_of("check", again));
+}
+
+Json known_cheats_schema() { return schema_of<TriedVariants<Tried>>(); }
 
 Outcome known_cheats_verb(const KnownCheatsOptions& options, const Registry& registry) {
   require_teeth(registry, "check --known-cheats");
@@ -250,7 +360,7 @@ Outcome try_known_cheats(const KnownCheatsOptions& options, const Registry& regi
     throw Error("filter '" + options.check.filter + "'", "selects no known cheat",
                 "`assay list --known` shows what there is");
   }
-  AllTried found{.seed = options.check.seed};
+  TriedVariants<Tried> found{.seed = options.check.seed};
   {
     Progress progress(options.check.quiet);
     const Hooks hooks = progress.hooks();
@@ -259,48 +369,35 @@ Outcome try_known_cheats(const KnownCheatsOptions& options, const Registry& regi
       const Hooks here = hooks.part(done, done);
       here.say(fmt::format("try {}/{}", one.operation->name(), one.operation->variants()[one.variant].name),
                0);
-      Tried tried = Trying(options, registry, sampling, here).all_of(one);
+      Tried tried = Trying{options, registry, sampling, here}.all_of(one);
       found.partial = hooks.stopped();
       if (found.partial && tried.repeats == 0) break;
       found.variants.push_back(std::move(tried));
     }
   }
   const auto& all = found.variants;
-  const bool quiet = options.check.quiet;
-  std::string text = tables(all, quiet);
-  if (!quiet) {
+  std::string text = tables(all, options.check.quiet);
+  if (!options.check.quiet) {
     text = fmt::format("rejected by each of three stages; reference: naive in double; seed {}\n\n{}",
                        options.check.seed, text);
   }
   const auto missed = names_of(all, Kin::known_cheat, false),
              blamed = names_of(all, Kin::known_honest, false);
   const auto caught = names_of(all, Kin::known_cheat, true), passed = names_of(all, Kin::known_honest, true);
-  Outcome outcome;
+  Outcome outcome{Word::as_it_should_be,
+                  fmt::format("{} cheats rejected, {} honest variants passed", caught.size(), passed.size())};
+  KnownCheatsOptions again = options;
+  again.known_cheats = true;
   if (found.partial) {
-    text += fmt::format("INTERRUPTED after {} variants\n", all.size());
-    outcome.word = Word::interrupted;
+    outcome = {Word::interrupted, fmt::format("after {} variants", all.size())};
+  } else if (caught.empty() && passed.empty() && missed.empty() && blamed.empty()) {
+    outcome = {Word::skipped, "nothing that was selected runs on this machine"};
   } else if (!missed.empty() || !blamed.empty()) {
-    std::vector<std::string> verdicts;
-    if (!missed.empty()) verdicts.push_back(fmt::format("NOT REJECTED: {}", fmt::join(missed, ", ")));
-    if (!blamed.empty())
-      verdicts.push_back(fmt::format("REJECTED THOUGH HONEST: {}", fmt::join(blamed, ", ")));
-    KnownCheatsOptions again = options;
-    again.known_cheats = true;
+    if (!blamed.empty()) outcome.add(Word::blamed, fmt::format("{}", fmt::join(blamed, ", ")));
+    if (!missed.empty()) outcome.add(Word::not_rejected, fmt::format("{}", fmt::join(missed, ", ")));
     again.check.filter = "^" + (missed.empty() ? blamed : missed).front() + "$";
-    if (verdicts.size() > 1) text += wrapped(verdicts.front(), widest, "  ") + '\n';
-    if (!quiet) text += fmt::format("next: {}\n", command_of("check", again));
-    text += wrapped(verdicts.back(), widest, "  ") + '\n';
-    outcome.word = missed.empty() ? Word::blamed : Word::not_rejected;
-  } else if (caught.empty() && passed.empty()) {
-    text += "SKIPPED: nothing that was selected runs on this machine\n";
-    outcome.word = Word::skipped;
-  } else {
-    text += fmt::format("AS IT SHOULD BE: {} cheats rejected, {} honest variants passed\n", caught.size(),
-                        passed.size());
   }
-  found.exit_code = outcome.exit_code();
-  put(options.check.json, text, json_text(to_value(found)));
-  return outcome;
+  return ended(options.check, std::move(found), text, outcome, command_of("check", again));
 }
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 /// Known cheats as a verb tries them.
 #pragma once
 
-#include "app/options.hpp"
+#include "app/verb_functions.hpp"
 #include "assay/outcome.hpp"
 #include "bench/gate/timed_finding.hpp"
 
