@@ -1,6 +1,7 @@
 #include "core/check/slice.hpp"
 
 #include "assay/random.hpp"
+#include "core/machine/clock.hpp"
 
 #include <fmt/format.h>
 
@@ -18,10 +19,6 @@ namespace assay {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// The monotonic clock as the system call tells it: no library stands between, which a program could replace.
 double kernel_clock_seconds() {
