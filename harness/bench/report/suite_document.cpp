@@ -126,16 +126,14 @@ Text choice_text(const Picked& picked) {
   return code(picked.variant) + (picked.reason.empty() ? "" : ", since " + picked.reason);
 }
 
-Table fastest_table(const Report& report, const std::vector<Fastest>& fastest, const std::string& operation) {
+Table fastest_table(const Report& report, const std::vector<Fastest>& fastest) {
   Table out{.columns = doc::columns(
                 "case; !variant = fastest; !seconds = time [s]; !speedup = vs naive [x]; share_of_roof = of "
                 "roof [share]; peer = vs best library; picked = auto chose; note = layer")};
   for (const Fastest& one : fastest) {
     const TimeRow& row = *one.row;
-    if (!operation.empty() && row.trial.operation != operation) continue;
     out.rows.push_back(
-        {code(operation.empty() ? case_of(row.trial) : row.trial.problem),
-         code(with_threads(row.trial.variant, row.trial.threads)),
+        {code(case_of(row.trial)), code(with_threads(row.trial.variant, row.trial.threads)),
          report.results.mixed_machines.empty() ? Text(doc::seconds(row.seconds)) : Text("withheld"),
          row.speedup ? Text(doc::speedup(*row.speedup)) : Text(),
          report.results.mixed_machines.empty() ? share_of_roof(row) : Text("withheld"),
@@ -185,30 +183,6 @@ List next_of(const Report& report, const std::vector<Fastest>& fastest) {
                         number(report.summary.trials) + " trials; see the end");
   }
   return out;
-}
-
-void add_fastest(doc::Document& out, const Report& report, const std::vector<Fastest>& fastest) {
-  out.sections.push_back({.title = "The fastest of each case",
-                          .blocks = {fastest.empty() ? Text("No time was measured.") : Text()},
-                          .in = Section::In::texts});
-  std::vector<std::string> operations;
-  for (const Fastest& one : fastest) {
-    const std::string operation = one.row->trial.operation;
-    if (std::ranges::find(operations, operation) == operations.end()) operations.push_back(operation);
-  }
-  if (!operations.empty()) {
-    out.sections.back().blocks = {
-        "Variants of ours, with the time of a call, the speed-up over " + code("naive") +
-        ", the share of what the roof allows, and the ratio to the fastest library."};
-  }
-  for (const std::string& operation : operations) {
-    out.sections.push_back({.title = code(operation),
-                            .blocks = {fastest_table(report, fastest, operation)},
-                            .depth = 1,
-                            .in = Section::In::texts});
-  }
-  out.sections.push_back(
-      {.title = "What to look at next", .blocks = {next_of(report, fastest)}, .in = Section::In::texts});
 }
 
 std::string compared_with(const Report& report) {
@@ -622,30 +596,30 @@ Blocks not_covered(const Report& report) {
 Blocks how_to_reproduce(const Report& report) { return {doc::Fence{.lines = report.reproduce}}; }
 
 Blocks fastest_of_all(const Report& report) {
-  return {Details{"The fastest of each case", {fastest_table(report, fastest_of(report), "")}}};
+  return {Details{"The fastest of each case", {fastest_table(report, fastest_of(report))}}};
 }
 
 /// A section of the details. Texts fold it away.
-struct Part {
+struct Detail {
   const char *tag, *title, *short_title;
   Blocks (*blocks)(const Report&);
   Section::In in = Section::In::all;
 };
-constexpr Part parts[] = {{"ratios", "Verdicts against the baseline", "Ratios", verdicts},
-                          {"epochs", "Predicted epoch", "Epochs", epochs},
-                          {"times", "Times and speed-ups", "Times", times},
-                          {"", "", "", fastest_of_all, Section::In::pages},
-                          {"roofline", "Rates below the roofs", "Roofline", rates, Section::In::pages},
-                          {"peers", "Beside the libraries", "Libraries", libraries},
-                          {"ladder", "Idea by idea", "Ideas", ideas},
-                          {"sizes", "From which size on", "Sizes", sizes},
-                          {"samples", "Samples in run order", "Samples", samples, Section::In::pages},
-                          {"agreement", "Agreement", "", agreement},
-                          {"figures", "Figures of outputs", "Figures", figures},
-                          {"trust", "Trust", "", trust},
-                          {"machine", "Machine and build", "Machine", machine_and_build},
-                          {"open", "Not checked, not measured, not compared", "Not covered", not_covered},
-                          {"reproduce", "How to reproduce", "Reproduce", how_to_reproduce}};
+constexpr Detail details[] = {{"ratios", "Verdicts against the baseline", "Ratios", verdicts},
+                              {"epochs", "Predicted epoch", "Epochs", epochs},
+                              {"times", "Times and speed-ups", "Times", times},
+                              {"", "", "", fastest_of_all, Section::In::pages},
+                              {"roofline", "Rates below the roofs", "Roofline", rates, Section::In::pages},
+                              {"peers", "Beside the libraries", "Libraries", libraries},
+                              {"ladder", "Idea by idea", "Ideas", ideas},
+                              {"sizes", "From which size on", "Sizes", sizes},
+                              {"samples", "Samples in run order", "Samples", samples, Section::In::pages},
+                              {"agreement", "Agreement", "", agreement},
+                              {"figures", "Figures of outputs", "Figures", figures},
+                              {"trust", "Trust", "", trust},
+                              {"machine", "Machine and build", "Machine", machine_and_build},
+                              {"open", "Not checked, not measured, not compared", "Not covered", not_covered},
+                              {"reproduce", "How to reproduce", "Reproduce", how_to_reproduce}};
 
 doc::Document document_of(const Report& report) {
   const Outcome& outcome = report.summary.outcome;
@@ -660,18 +634,27 @@ doc::Document document_of(const Report& report) {
   for (const auto& count : report.summary.counts) {
     if (count.trials > 0) counts.push_back(number(count.trials) + " " + count.state);
   }
-  out.sections = {{.blocks = {rests_on(report.summary), first_of(report), doc::soft(report.results.about),
-                              doc::soft(counts.empty() ? Text() : "Trials: " + doc::joined(counts) + ".")}}};
-  add_fastest(out, report, fastest);
+  out.sections = {
+      {.blocks = {rests_on(report.summary), first_of(report), doc::soft(report.results.about),
+                  doc::soft(counts.empty() ? Text() : "Trials: " + doc::joined(counts) + ".")}},
+      {.title = "The fastest of each case",
+       .blocks = {fastest.empty()
+                      ? Text("No time was measured.")
+                      : "Variants of ours, with the time of a call, the speed-up over " + code("naive") +
+                            ", the share of what the roof allows, and the ratio to the "
+                            "fastest library.",
+                  fastest_table(report, fastest)},
+       .in = Section::In::texts},
+      {.title = "What to look at next", .blocks = {next_of(report, fastest)}, .in = Section::In::texts}};
   if (!report.comparison)
     out.sections.push_back({.blocks = {compared_with(report) + " Nothing was compared."}});
-  for (const Part& part : parts) {
-    out.sections.push_back({.tag = part.tag,
-                            .title = part.title,
-                            .short_title = part.short_title,
-                            .blocks = part.blocks(report),
+  for (const Detail& one : details) {
+    out.sections.push_back({.tag = one.tag,
+                            .title = one.title,
+                            .short_title = one.short_title,
+                            .blocks = one.blocks(report),
                             .folded = true,
-                            .in = part.in});
+                            .in = one.in});
   }
   out.data = {{"assay-report", to_json(report)}};
   return out;
