@@ -160,10 +160,8 @@ PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
       TurnSample& head = sides[head_side][i];
       note_agreement(trial, base, head);
       if (!trial.tested()) continue;
-      trial.base_allocations = base.allocations_per_call;
-      trial.base_allocated_bytes = base.allocated_bytes_per_call;
-      trial.head_allocations = head.allocations_per_call;
-      trial.head_allocated_bytes = head.allocated_bytes_per_call;
+      trial.base_allocations = base.allocations;
+      trial.head_allocations = head.allocations;
       if (launch == 0) {  // which checks
         trial.base_figures = std::move(base.figures);
         trial.head_figures = std::move(head.figures);

@@ -110,11 +110,9 @@ std::string sentence(const PairedTrial& trial, const SequentialDecision& decisio
   }
   if (decision.by_layout) out += "; it moved in some layouts of the code and not in others";
   if (decision.control_moved) out += "; a copy of the base moved against the base in the same process starts";
-  if (trial.base_allocations != trial.head_allocations ||
-      trial.base_allocated_bytes != trial.head_allocated_bytes) {
-    out += fmt::format("; allocations per call: {:g} of {:g} bytes -> {:g} of {:g} bytes",
-                       trial.base_allocations, trial.base_allocated_bytes, trial.head_allocations,
-                       trial.head_allocated_bytes);
+  if (const auto& base = trial.base_allocations, &head = trial.head_allocations; base != head) {
+    out += fmt::format("; allocations per call: {:g} of {:g} bytes -> {:g} of {:g} bytes", base.count,
+                       base.bytes, head.count, head.bytes);
   }
   return out;
 }

@@ -62,8 +62,7 @@ struct PairedTrial {
   /// fault.
   Finding left_out;  ///< `why` is empty for the tested family
   std::vector<PairedLaunch> launches;
-  double base_allocations = 0, head_allocations = 0;  ///< per call, with bytes
-  double base_allocated_bytes = 0, head_allocated_bytes = 0;
+  Allocations base_allocations, head_allocations;  ///< of one call
   std::vector<Figure> base_figures, head_figures;  ///< of the outputs that were checked
   double patience = 1;                             ///< of its next launch: times the usual number of slices
   std::vector<std::string> pointers;               ///< lines on where to look, of a trial that became slower

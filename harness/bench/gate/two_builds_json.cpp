@@ -89,10 +89,10 @@ void describe(Fields& f, PairedTrial& trial) {
   std::string left_out = trial.tested() ? "" : std::string(to_string(trial.left_out.standing));
   f("left_out", left_out);
   f("why_left_out", trial.left_out.why, {.about = "empty for trials that were tested"});
-  f("base_allocations", trial.base_allocations);
-  f("base_allocated_bytes", trial.base_allocated_bytes);
-  f("head_allocations", trial.head_allocations);
-  f("head_allocated_bytes", trial.head_allocated_bytes);
+  f("base_allocations", trial.base_allocations.count);
+  f("base_allocated_bytes", trial.base_allocations.bytes);
+  f("head_allocations", trial.head_allocations.count);
+  f("head_allocated_bytes", trial.head_allocations.bytes);
   f("base_figures", trial.base_figures, {.terse = true, .about = "of its output, judged exactly"});
   f("head_figures", trial.head_figures, {.terse = true});
   f("pointers", trial.pointers, {.optional = true, .about = "where to look"});

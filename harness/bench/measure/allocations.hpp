@@ -10,6 +10,7 @@ namespace assay {
 struct Allocations {
   double count = 0;
   double bytes = 0;
+  bool operator==(const Allocations&) const = default;
 };
 
 /// Allocations made by one call of the kernel. Memory that a C library takes by malloc or mmap is not seen.

@@ -142,9 +142,7 @@ class Side {
             first_call = request_.policy.audited ? slices->take(1, false).seconds : seconds_for(*timed, 1);
           });
           if (!slices->audit().fault.empty()) return;
-          const Allocations allocations = allocations_of_one_call(*timed);
-          out.allocations_per_call = allocations.count;
-          out.allocated_bytes_per_call = allocations.bytes;
+          out.allocations = allocations_of_one_call(*timed);
         });
       }
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -320,8 +318,8 @@ void describe(Fields& f, TurnSample& sample) {
   f("key", sample.key);
   f("seconds", sample.seconds);
   f("calls", sample.calls, {.low = 1});
-  f("allocations_per_call", sample.allocations_per_call);
-  f("allocated_bytes_per_call", sample.allocated_bytes_per_call);
+  f("allocations_per_call", sample.allocations.count);
+  f("allocated_bytes_per_call", sample.allocations.bytes);
   f("agrees", sample.agrees);
   f("disagreement", sample.disagreement);
   f("figures", sample.figures, {.terse = true});

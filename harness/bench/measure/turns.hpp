@@ -8,6 +8,7 @@
 
 #include "assay/measure.hpp"
 #include "assay/registry.hpp"
+#include "bench/measure/allocations.hpp"
 #include "bench/measure/shared_region.hpp"
 #include "core/check/contained.hpp"
 
@@ -52,7 +53,7 @@ struct TurnSample {
   std::vector<double>
       seconds;      ///< per call, of each slice in the order they ran; slice i of all sides ran together
   Index calls = 1;  ///< per slice
-  double allocations_per_call = 0, allocated_bytes_per_call = 0;
+  Allocations allocations;  ///< of one call
   bool agrees = true;
   std::string disagreement;
   std::vector<Figure> figures;  ///< of a right output, where it was checked
