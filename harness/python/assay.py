@@ -342,8 +342,15 @@ class _Program:
             kernel.seconds = _Seconds(lambda _: float(seconds()))
         self.kernels.append(kernel)
 
-    def add_operation(self, name, about, fields, describe, reference, cases, version=1, relative=0, absolute=0,
+    def add_operation(self, name, *, about, fields, describe, reference, cases, version=1, relative=0.0, absolute=0.0,
                       exact=False, cost=None, arrays=None):
+        """Adds an operation of this script's own.
+
+        fields: {"n": (low, high)} or (low, high, fallback). describe(**fields) returns its tensors, inputs first:
+        {"x": ("f32", "input", (n,)), "z": ("f32", "output", (n,))}; integers that are read have limits: ("i32",
+        "input", (n,), (0, 9)). reference(...) is called like a kernel, with all numbers as float64. cases: ["n=1",
+        "n=17"]. cost(**fields) returns FLOPs, bytes read and bytes written. Tolerances are those of
+        torch.testing.assert_close, unless given; exact: small whole numbers give the same bits in every order."""
         call = self.keep(_Function(reference, name, arrays))
 
         def describe_c(problem, tensors, capacity):
@@ -422,17 +429,7 @@ def variant(operation, function=None, *, name=None, summary="", threaded=False, 
     return add if function is None else add(function)
 
 
-def operation(name, *, about, fields, describe, reference, cases, version=1, relative=0.0, absolute=0.0, exact=False,
-              cost=None, arrays=None):
-    """Adds an operation of this script's own.
-
-    fields: {"n": (low, high)} or (low, high, fallback). describe(**fields) returns its tensors, inputs first:
-    {"x": ("f32", "input", (n,)), "z": ("f32", "output", (n,))}; integers that are read have limits: ("i32", "input",
-    (n,), (0, 9)). reference(...) is called like a kernel, with all numbers as float64. cases: ["n=1", "n=17"].
-    cost(**fields) returns FLOPs, bytes read and bytes written. Tolerances are those of torch.testing.assert_close,
-    unless given; exact: small whole numbers give the same bits in every order."""
-    _script.add_operation(name, about, fields, describe, reference, cases, version, relative, absolute, exact, cost,
-                          arrays)
+operation = _script.add_operation
 
 
 def main(arguments=None):
@@ -592,8 +589,8 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
 
     sides = called(f), called(g)
     program = _Program()
-    program.add_operation("compare", "two Python functions", {"n": (1, 1, 1)}, describe, reference, ["n=1"],
-                          relative=relative, absolute=absolute, arrays=arrays)
+    program.add_operation("compare", about="two Python functions", fields={"n": (1, 1, 1)}, describe=describe,
+                          reference=reference, cases=["n=1"], relative=relative, absolute=absolute, arrays=arrays)
     program.add_kernel("compare", "function", of_this_side, "the one that is compared", arrays=arrays)
     with tempfile.TemporaryDirectory(prefix="assay") as folder:
         found, said = os.path.join(folder, "r.json"), os.path.join(folder, "text")
