@@ -191,7 +191,7 @@ Outcome tuned_job(const TuneOptions& tune, std::string command) {
   for (const TrainingPlan& plan : plans)
     require_memory(plan, tune.job.string() + ", " + in_words(plan), record.made.machine.memory_bytes);
   under_way(record.made, [&](const Hooks& hooks) {
-    measure_settings(plans, record.ruling.candidates, tune.policy, tune.seed, hooks);
+    measure_settings(plans, record.ruling.candidates, tune.policy, hooks);
   });
   if (const auto end = rule(record, tune.outputs.json)) return {*end};
   record.consequences = consequences_of(plans, record.ruling);

@@ -335,7 +335,6 @@ struct TuneOptions {
   std::filesystem::path job;
   TuneGrid grid;  ///< each verb has its own axes
   TunePolicy policy;
-  std::uint64_t seed = 42;
   RecordOutputs outputs;
 };
 struct TuneLoaderOptions {

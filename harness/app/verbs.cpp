@@ -65,12 +65,6 @@ void quiet(OptionList& o, bool& value) {
 void results(OptionList& o, std::filesystem::path& value) {
   o("-o,--output", &value, "write the results here, as JSON", output_file);
 }
-void ci_files(OptionList& o, CiFiles& value) {
-  OptionRule rule = output_file;
-  rule.variables = {"XML_OUTPUT_FILE"};
-  o("--junit", &value.junit, "write a JUnit file, a test case per trial", rule);
-  o("--code-quality", &value.code_quality, "write what fails as GitLab's Code Quality reads it", output_file);
-}
 void comment(OptionList& o, std::filesystem::path& value) {
   o("--md", &value, "write a comment for a pull request here", output_file);
 }
@@ -118,7 +112,7 @@ void describe_outputs(OptionList& o, RecordOutputs& outputs, std::string_view ab
   json(o, outputs.json);
 }
 void end_tune(OptionList& o, TuneOptions& options) {
-  seed(o, options.seed);
+  seed(o, options.policy.seed);
   describe_outputs(o, options.outputs, "write the job with the chosen settings here");
 }
 
@@ -188,7 +182,11 @@ void describe_outputs(OptionList& o, OutcomeOptions& options, bool has_comment =
   quiet(o, options.quiet);
   if (has_comment) comment(o, options.markdown);
   page(o, options.page);
-  ci_files(o, options.ci);
+  OptionRule junit = output_file;
+  junit.variables = {"XML_OUTPUT_FILE"};
+  o("--junit", &options.ci.junit, "write a JUnit file, a test case per trial", junit);
+  o("--code-quality", &options.ci.code_quality, "write what fails as GitLab's Code Quality reads it",
+    output_file);
 }
 
 /// Options of all gates of two builds, wherever the builds come from.

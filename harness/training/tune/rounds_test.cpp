@@ -81,7 +81,7 @@ TEST(Rounds, MeasureEachSettingAndRejectWhatTrainsABatchTwice) {
       [](const TrainingPlan&) -> std::unique_ptr<Training> { return std::make_unique<Scripted>(); });
   const auto plans = plans_of(plan(), {.workers = {0, 2}});
   auto candidates = candidates_of(plans);
-  measure_settings(plans, candidates, {.rounds = 6, .run_seconds = 1e-3}, 1, {});
+  measure_settings(plans, candidates, {.rounds = 6, .seed = 1, .run_seconds = 1e-3}, {});
   const TuneRuling ruling = ruled(setting_words, candidates);
   EXPECT_NEAR(ruling.candidates[0].seconds, 1e-6, 1e-9) << "a step of 10 us has 10 samples";
   EXPECT_EQ(ruling.candidates[1].decision, Decision::reject);

@@ -205,9 +205,9 @@ std::vector<Candidate> candidates_of(const std::vector<TrainingPlan>& plans) {
 }
 
 void measure_settings(const std::vector<TrainingPlan>& plans, std::vector<Candidate>& candidates,
-                      const TunePolicy& policy, std::uint64_t seed, const Hooks& hooks) {
+                      const TunePolicy& policy, const Hooks& hooks) {
   SettingTurns turns(plans, candidates, policy.run_seconds, hooks);
-  measure_rounds(candidates, {.rounds = policy.rounds, .seed = seed},
+  measure_rounds(candidates, {.rounds = policy.rounds, .seed = policy.seed},
                  one_by_one([&](std::size_t at) { return turns.take(at); }, hooks), hooks);
 }
 

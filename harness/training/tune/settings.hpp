@@ -35,6 +35,7 @@ std::vector<Candidate> candidates_of(const std::vector<TrainingPlan>& plans);
 
 struct TunePolicy {
   int rounds = 8;
+  std::uint64_t seed = 42;
   double run_seconds = 0.5;  ///< of each setting in each round, about
 };
 
@@ -42,7 +43,7 @@ struct TunePolicy {
 /// The control is the latter of the job as it is. Times are seconds per sample, since batches may differ in
 /// size. A setting is wrong if it trains other batches than the job. Memory is the peak of the process.
 void measure_settings(const std::vector<TrainingPlan>& plans, std::vector<Candidate>& candidates,
-                      const TunePolicy& policy, std::uint64_t seed, const Hooks& hooks);
+                      const TunePolicy& policy, const Hooks& hooks);
 
 /// The time and memory of an epoch, and how much the loader leaves to be gained.
 std::vector<std::string> consequences_of(const std::vector<TrainingPlan>& plans, const TuneRuling& ruling);
