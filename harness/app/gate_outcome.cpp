@@ -2,7 +2,6 @@
 
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/today.hpp"
 #include "assay/error.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/exchange/annotations.hpp"
@@ -17,7 +16,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <utility>
 
@@ -35,12 +33,6 @@ std::string nothing_decided(const Outcome& outcome) {
   return code == exit_code::undecided || code == exit_code::interrupted ? outcome.line() : "";
 }
 
-void append(const std::string& file, const std::string& text, const char* name) {
-  std::ofstream out(file, std::ios::binary | std::ios::app);
-  out << text << std::flush;
-  if (!out) throw Error(file, fmt::format("cannot be written, and {} names it", name), "check that variable");
-}
-
 std::size_t size_of(const std::string& file) {
   std::error_code none;
   const auto size = std::filesystem::file_size(file, none);
@@ -53,10 +45,12 @@ void put_github_outputs(const std::string& json, const PullRequest& page, const 
   if (const std::string file = variable("GITHUB_STEP_SUMMARY"); !file.empty()) {
     // A blank line before it: what stands there may end in a paragraph.
     const std::size_t room = most_summary_bytes - std::min(most_summary_bytes, size_of(file) + 1);
-    append(file, "\n" + pull_request_markdown(page, room), "GITHUB_STEP_SUMMARY");
+    append_to_file(file, "\n" + pull_request_markdown(page, room),
+                   "check GITHUB_STEP_SUMMARY, which names it");
   }
   if (const std::string file = variable("GITHUB_OUTPUT"); !file.empty())
-    append(file, github_outputs(page.comparison, std::string(outcome.ci_word())), "GITHUB_OUTPUT");
+    append_to_file(file, github_outputs(page.comparison, std::string(outcome.ci_word())),
+                   "check GITHUB_OUTPUT, which names it");
 }
 
 /// The command that repeats the largest slow-down; no repetition of this gate shows what several steps add up
@@ -67,6 +61,19 @@ std::string next_command(const TwoBuilds& run, const Comparison& comparison) {
 }
 
 }  // namespace
+
+Date today() {
+  constexpr const char* variable = "ASSAY_TODAY";
+  const char* const given = std::getenv(variable);
+  if (given == nullptr) return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  const auto day = date_from(given);
+  if (!day) {
+    throw Error(variable, fmt::format("is \"{}\", which is no day", given),
+                "unset it, or write it as 2026-10-01");
+  }
+  fmt::print(stderr, "today is taken to be {}, as {} says\n", date_text(*day), variable);
+  return *day;
+}
 
 GateRules rules_of(const OutcomeOptions& options) {
   GateRules out = options.rules;

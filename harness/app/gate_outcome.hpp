@@ -1,4 +1,4 @@
-/// Tells the outcome of a gate: on the terminal, in files, and to CI engines.
+/// Rules of a gate, and its outcome told: on the terminal, in files, and to CI engines.
 #pragma once
 
 #include "app/verb_functions.hpp"
@@ -6,12 +6,18 @@
 #include "assay/outcome.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/ledger/stored_ledger.hpp"
+#include "core/machine/clock.hpp"
 
 #include <filesystem>
 #include <functional>
 #include <string>
 
 namespace assay {
+
+/// The day in UTC on which acceptances are judged; that of ASSAY_TODAY where it is set, so that a gate can be
+/// repeated, which is said on standard error. SOURCE_DATE_EPOCH does not count: build systems set it to a day
+/// long past, on which no acceptance has run out. Throws Error when it is no day.
+Date today();
 
 GateRules rules_of(const OutcomeOptions& options);
 

@@ -163,17 +163,22 @@ struct Wanted {
   std::size_t variant;
 };
 
-/// Throws Error when there is none.
-std::vector<Wanted> wanted(const Registry& registry, const std::string& text, Kin kin) {
+/// Cheats, then honest variants. Throws Error when there is none.
+std::vector<Wanted> wanted(const Registry& registry, const std::string& text) {
   const Filter filter(text, registry);
   std::vector<Wanted> out;
-  for (const Operation* operation : registry.operations()) {
-    for (std::size_t v = 0; v < operation->variants().size(); ++v) {
-      const VariantInfo& variant = operation->variants()[v];
-      if (variant.kin() == kin && filter.selects(fmt::format("{}/{}", operation->name(), variant.name)))
-        out.push_back({operation, v});
+  for (const Kin kin : {Kin::known_cheat, Kin::known_honest}) {
+    for (const Operation* operation : registry.operations()) {
+      for (std::size_t v = 0; v < operation->variants().size(); ++v) {
+        const VariantInfo& variant = operation->variants()[v];
+        if (variant.kin() == kin && filter.selects(fmt::format("{}/{}", operation->name(), variant.name)))
+          out.push_back({operation, v});
+      }
     }
   }
+  if (out.empty())
+    throw Error("filter '" + text + "'", "selects no known cheat",
+                "`assay list --known` shows what there is");
   return out;
 }
 
@@ -353,13 +358,7 @@ Outcome known_cheats_verb(const KnownCheatsOptions& options, const Registry& reg
 Outcome try_known_cheats(const KnownCheatsOptions& options, const Registry& registry,
                          const CheatSampling& sampling) {
   say_undivided("checks without a suite");
-  std::vector<Wanted> selected = wanted(registry, options.check.filter, Kin::known_cheat);
-  const std::vector<Wanted> honest = wanted(registry, options.check.filter, Kin::known_honest);
-  selected.insert(selected.end(), honest.begin(), honest.end());
-  if (selected.empty()) {
-    throw Error("filter '" + options.check.filter + "'", "selects no known cheat",
-                "`assay list --known` shows what there is");
-  }
+  const std::vector<Wanted> selected = wanted(registry, options.check.filter);
   TriedVariants<Tried> found{.seed = options.check.seed};
   {
     Progress progress(options.check.quiet);

@@ -1,6 +1,6 @@
 // Changes of the ledger that are decided and not measured: accept, withdraw, begin a release.
+#include "app/gate_outcome.hpp"
 #include "app/output.hpp"
-#include "app/today.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
