@@ -83,8 +83,8 @@ class Handler : public JsonEvents {
 }  // namespace
 
 std::optional<double> TraceEvent::number(std::string_view argument) const {
-  for (const auto& [name, value] : numbers) {
-    if (name == argument) return value;
+  for (const auto& [key, value] : numbers) {
+    if (key == argument) return value;
   }
   return std::nullopt;
 }
