@@ -55,7 +55,7 @@ TEST_F(ForeignPrograms, OfGoogleBenchmarkMayHaveBenchmarksOfAnyKind) {
 }
 
 TEST_F(ForeignPrograms, OfGoogleBenchmarkGoOnWithoutABenchmarkThatCrashes) {
-  const Finished done = gate("-k '^(steady|moved)$' --budget 5 --json verdicts.json", "crashes");
+  const Finished done = gate("-k '^(steady|moved)$' --budget 30 --json verdicts.json", "crashes");
   EXPECT_EQ(done.exit_code, 4) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), HasSubstr("CRASHED: moved the head was ended by signal 6"));
   EXPECT_THAT(done.output, HasSubstr("about to crash"));
