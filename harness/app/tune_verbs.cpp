@@ -71,8 +71,8 @@ std::vector<TrialRequest> trials_of(const TunedVariable& variable, const Selecti
 
 std::string reported_core(const std::filesystem::path& program, const Variables& environment) {
   const Description description = described_by(program, {}, {.stop = interrupted}, environment);
-  const auto fact = std::ranges::find(description.facts, "OpenBLAS core", &Fact::name);
-  return fact == description.facts.end() ? "" : fact->value;
+  const Fact* const fact = find_fact(description.facts, "OpenBLAS core");
+  return fact == nullptr ? "" : fact->value;
 }
 
 /// Measures with hooks that show progress, and notes the weather meanwhile.

@@ -1,4 +1,5 @@
 #include "bench/measure/sampler.hpp"
+#include "core/machine/clock.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -92,7 +93,7 @@ std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& 
 double seconds_for(Timed& timed, Index calls) {
   const auto start = std::chrono::steady_clock::now();
   timed.repeat(calls);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds_since(start);
 }
 
 double calibrated(Timed& timed, double first_call, double slice_seconds) {

@@ -11,6 +11,7 @@
 #include "bench/measure/sampler.hpp"
 #include "bench/measure/shared_region.hpp"
 #include "core/code/calls.hpp"
+#include "core/machine/clock.hpp"
 
 #include <algorithm>
 #include <array>
@@ -145,8 +146,7 @@ class Side {
           out.allocations = allocations_of_one_call(*timed);
         });
       }
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-      if (request_.side == 0) board_.first_seconds = took.count();
+      if (request_.side == 0) board_.first_seconds = seconds_since(start);
     });
     // A kernel that was found at fault is not called again: it would spoil the restored input.
     const auto is_sound = [&] { return timed && slices->audit().fault.empty(); };

@@ -3,6 +3,7 @@
 #include "assay/error.hpp"
 #include "core/check/contained.hpp"
 #include "core/code/calls.hpp"
+#include "core/machine/clock.hpp"
 #include "core/machine/fields.hpp"
 #include "core/plan/filter.hpp"
 
@@ -119,7 +120,7 @@ std::vector<double> seconds_of_calls(Timed& timed) {
   for (double sum = 0; out.size() < fewest || (out.size() < most && sum < longest); sum += out.back()) {
     const auto start = std::chrono::steady_clock::now();
     timed.repeat(1);
-    out.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    out.push_back(seconds_since(start));
   }
   return out;
 }
@@ -146,8 +147,7 @@ class Checker {
     const auto start = std::chrono::steady_clock::now();
     reporter.call(number, limit,
                   [&] { out.agreement = workload_->check(step.variant, step.context, rehearsal); });
-    if (naive)
-      naive_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (naive) naive_seconds_ = seconds_since(start);
     if (step.timed && out.agreement.agrees) {
       reporter.call(number, limit,
                     [&] { out.seconds = seconds_of_calls(*workload_->timed(step.variant, step.context)); });

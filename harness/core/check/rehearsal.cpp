@@ -1,6 +1,7 @@
 // A few slices of calls at the end of a check, as they are timed later.
 
 #include "core/check/slice.hpp"
+#include "core/machine/clock.hpp"
 #include "core/registry/workload.hpp"
 
 #include <malloc.h>
@@ -46,7 +47,7 @@ void Rehearsal::take(Timed& timed, const Context& context, Fill fill, double sec
   int least = 1;
   const auto start = Clock::now();
   for (int slice = 0; slice < most && slices.audit().fault.empty(); ++slice) {
-    if (slice >= least && std::chrono::duration<double>(Clock::now() - start).count() > seconds) break;
+    if (slice >= least && seconds_since(start) > seconds) break;
     // Some slices are as long as those that are timed: a kernel may be right in its first calls only.
     const AuditedSlices::Taken taken = slices.take(slice % 4 == 3 ? many : few, false);
     const double call = std::max(taken.seconds / static_cast<double>(taken.calls), 1e-7);

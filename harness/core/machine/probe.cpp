@@ -1,6 +1,7 @@
 // probe_noise(): one kernel timed against itself, in the same alternation that a gate uses.
 
 #include "assay/machine.hpp"
+#include "core/machine/clock.hpp"
 #include "core/machine/roofline.hpp"
 #include "core/machine/stream.hpp"
 #include "core/machine/visibility.hpp"
@@ -37,7 +38,7 @@ class Sliced {
   double slice() {
     const auto start = Clock::now();
     stream_.advance(steps_);
-    return std::chrono::duration<double>(Clock::now() - start).count();
+    return seconds_since(start);
   }
 
  private:
@@ -67,8 +68,7 @@ NoiseProbe probe_noise(double seconds) {
   constexpr std::size_t least_groups = 8;
   std::array<std::vector<double>, 2> deviations;
   const auto start = Clock::now();
-  while (deviations[0].size() < least_groups ||
-         std::chrono::duration<double>(Clock::now() - start).count() < seconds) {
+  while (deviations[0].size() < least_groups || seconds_since(start) < seconds) {
     // Streams take turns, so that both kernels see the same stretch of weather.
     for (std::size_t i = 0; i < streams.size(); ++i) deviations[i].push_back(deviation_of_group(streams[i]));
   }

@@ -1,6 +1,7 @@
 #include "core/machine/random_lines.hpp"
 
 #include "assay/random.hpp"
+#include "core/machine/clock.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -43,9 +44,9 @@ RandomLines measure_random_lines(double memory_bytes, double seconds) {
     std::ranges::generate(order, [&] { return static_cast<std::uint32_t>(rng.next() % lines); });
     const auto begin = Clock::now();
     const volatile std::uint64_t sum = sum_of(memory, order);
-    const double taken = std::chrono::duration<double>(Clock::now() - begin).count();
+    const double taken = seconds_since(begin);
     if (sum > 0 && taken > 0) out.per_second = std::max(out.per_second, in_slice / taken);
-  } while (std::chrono::duration<double>(Clock::now() - start).count() < seconds);
+  } while (seconds_since(start) < seconds);
   return out;
 }
 

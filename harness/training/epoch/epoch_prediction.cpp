@@ -29,7 +29,7 @@ std::optional<EpochPrediction> predict_epoch(Training& training, const TrainingJ
     out.elsewhere = elsewhere(training, job.plan, out.forecast.calibration, usual_settings(),
                               seconds_of(out.forecast.segments), *settings.elsewhere, hooks);
   }
-  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  out.seconds = seconds_since(start);
   return out;
 }
 

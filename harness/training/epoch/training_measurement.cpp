@@ -1,5 +1,6 @@
 #include "training/epoch/training_measurement.hpp"
 
+#include "core/machine/clock.hpp"
 #include "training/epoch/spread.hpp"
 
 #include <fmt/format.h>
@@ -145,7 +146,7 @@ class CalibrationRuns {
 
   void train(const StepRange& range, PageCache cache) {
     std::vector<StepTimes> times;
-    const double began = std::chrono::duration<double>(Clock::now() - start_).count();
+    const double began = seconds_since(start_);
     const double seconds = training_.train(range, times, hooks_.stop);
     if (hooks_.stopped()) return;
     out_.windows.push_back(window_of(cache, times, seconds));
@@ -203,7 +204,7 @@ std::vector<double> warmed_up(std::vector<double> seconds) {
 }
 
 void pause_until(Clock::time_point start, double seconds, const Hooks& hooks) {
-  while (std::chrono::duration<double>(Clock::now() - start).count() < seconds && !hooks.stopped()) {
+  while (seconds_since(start) < seconds && !hooks.stopped()) {
   }
 }
 
@@ -221,7 +222,7 @@ EpochRun run_epoch(Training& training, const TrainingPlan& plan,
   out.times = training.train_epoch([&] {
     // Asked in validation as well, when all steps are done.
     if (done < plan.steps()) {
-      after_step(++done, std::chrono::duration<double>(Clock::now() - start).count());
+      after_step(++done, seconds_since(start));
     }
     return hooks.stopped();
   });
