@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <initializer_list>
@@ -21,20 +20,24 @@ namespace {
 struct Sign {
   std::string_view word, mark;
 };
-/// In the order of Standing.
-constexpr std::array<Sign, standing_count> signs{{{"same", "="},
-                                                  {"faster", "▲"},
-                                                  {"slower", "✗"},
-                                                  {"accepted", "~"},
-                                                  {"undecided", "?"},
-                                                  {"not comparable", "≠"},
-                                                  {"wrong", "‼"},
-                                                  {"skipped", "·"},
-                                                  {"added", "+"},
-                                                  {"gone", "−"},
-                                                  {"crashed", "‼"},
-                                                  {"timed out", "‼"},
-                                                  {"impossible", "‼"}}};
+Sign sign_of(Standing standing) {
+  switch (standing) {
+    case Standing::same: return {"same", "="};
+    case Standing::faster: return {"faster", "▲"};
+    case Standing::slower: return {"slower", "✗"};
+    case Standing::accepted: return {"accepted", "~"};
+    case Standing::undecided: return {"undecided", "?"};
+    case Standing::not_comparable: return {"not comparable", "≠"};
+    case Standing::wrong: return {"wrong", "‼"};
+    case Standing::skipped: return {"skipped", "·"};
+    case Standing::added: return {"added", "+"};
+    case Standing::gone: return {"gone", "−"};
+    case Standing::crashed: return {"crashed", "‼"};
+    case Standing::timed_out: return {"timed out", "‼"};
+    case Standing::impossible: return {"impossible", "‼"};
+  }
+  return {"unknown", " "};
+}
 
 bool has_ratio(const ComparedRow& row) {
   return is_judged(row.standing) && row.ratio.middle > 0 &&
@@ -66,7 +69,7 @@ std::string counted(const Comparison& comparison, std::initializer_list<Standing
   return out;
 }
 
-std::string_view to_string(Standing standing) { return signs[static_cast<std::size_t>(standing)].word; }
+std::string_view to_string(Standing standing) { return sign_of(standing).word; }
 
 Standing standing_of(const Failure& failure) {
   return failure.kind == Failure::Kind::timed_out ? Standing::timed_out : Standing::crashed;
@@ -298,7 +301,7 @@ std::string withheld_sentence(const Results& before, const Results& after) {
   return out;
 }
 
-std::string_view mark(Standing standing) { return signs[static_cast<std::size_t>(standing)].mark; }
+std::string_view mark(Standing standing) { return sign_of(standing).mark; }
 
 std::string printable(std::string_view text, std::size_t width) {
   std::string out;

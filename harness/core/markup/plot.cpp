@@ -30,15 +30,16 @@ Drawing drawing(Look look) {
   constexpr const char *circle = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", *up = "M0-5L5 4H-5z",
                        *cross = "M-5-4L-4-5 0-1.4 4-5 5-4 1.4 0 5 4 4 5 0 1.4-4 5-5 4-1.4 0z",
                        *square = "M-3.5-3.5h7v7h-7z", *diamond = "M0-5L5 0L0 5L-5 0z";
-  // In the order of Look.
-  constexpr std::array<Drawing, 7> drawings{{{up, "#2a8a4a"},
-                                             {cross, "#d33c3c"},
-                                             {diamond, "#b58100"},
-                                             {circle, "#7b8794"},
-                                             {circle, "#3b82c4"},
-                                             {square, "#c2691f"},
-                                             {diamond, "#8a8a8a"}}};
-  return drawings[static_cast<std::size_t>(look)];
+  switch (look) {
+    case Look::better: return {up, "#2a8a4a"};
+    case Look::worse: return {cross, "#d33c3c"};
+    case Look::open: return {diamond, "#b58100"};
+    case Look::equal: return {circle, "#7b8794"};
+    case Look::first: return {circle, "#3b82c4"};
+    case Look::second: return {square, "#c2691f"};
+    case Look::third: return {diamond, "#8a8a8a"};
+  }
+  return {circle, "#7b8794"};
 }
 
 bool is_place(double value, bool logarithmic) { return std::isfinite(value) && (!logarithmic || value > 0); }
