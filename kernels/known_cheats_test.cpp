@@ -61,13 +61,13 @@ std::string fault_when_timed(const Named& one, const std::string& problem) {
   constexpr int slices = 20;
   for (int slice = 0; slice < slices; ++slice) {
     const Index calls = Rng(secret()).integer(1, 9);
-    timed->arm(secret(), true);
-    timed->repeat(calls);
-    if (timed->updates_in_place()) {
-      timed->note_state(secret());
+    timed->arm(secret());
+    for (Index call = 0; call < calls; ++call) {
+      timed->renew(secret(), true);
       timed->repeat(1);
     }
-    const Agreement found = timed->settle(secret());
+    Agreement found = timed->judge(secret());
+    found = timed->settle(true) & found;
     if (!found.agrees) return found.detail;
   }
   return "";

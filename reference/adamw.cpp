@@ -154,11 +154,6 @@ Index AdamW<Formula>::units(const Problem& problem) {
   return problem.n;
 }
 
-template <class Formula>
-Index AdamW<Formula>::touched(const Problem&, std::string_view, Index at, Rng&) {
-  return at;
-}
-
 template struct AdamW<adamw::Paper>;
 template struct AdamW<adamw::EpsilonHat>;
 template struct AdamW<adamw::EpsilonInside>;

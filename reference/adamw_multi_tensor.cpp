@@ -114,8 +114,6 @@ Cost AdamWMultiTensor::cost(const Problem& problem) {
 
 Index AdamWMultiTensor::units(const Problem& problem) { return flat(problem).n; }
 
-Index AdamWMultiTensor::touched(const Problem&, std::string_view, Index at, Rng&) { return at; }
-
 template class detail::TypedOperation<AdamWMultiTensor>;
 
 }  // namespace assay

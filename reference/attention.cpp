@@ -171,12 +171,6 @@ Cost Attention::cost(const Problem& p) {
 
 Index Attention::units(const Problem& p) { return p.heads * p.tokens; }
 
-Index Attention::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  const Index row = at / p.d;
-  if (part == "q") return row;
-  return row / p.tokens * p.tokens + rng.integer(p.mask == 0 ? 0 : row % p.tokens, p.tokens - 1);
-}
-
 template class detail::TypedOperation<Attention>;
 
 }  // namespace assay

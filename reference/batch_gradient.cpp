@@ -176,9 +176,6 @@ Cost GradientClip::cost(const Problem& p) {
 Index GradientAccumulation::units(const Problem& p) { return p.n; }
 Index GradientClip::units(const Problem& p) { return p.n; }
 
-Index GradientAccumulation::touched(const Problem& p, std::string_view, Index at, Rng&) { return at % p.n; }
-Index GradientClip::touched(const Problem&, std::string_view, Index at, Rng&) { return at; }
-
 template class detail::TypedOperation<GradientAccumulation>;
 template class detail::TypedOperation<GradientClip>;
 

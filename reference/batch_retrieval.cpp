@@ -126,11 +126,6 @@ Cost BatchRetrieval::cost(const Problem& p) {
           .avoidable_bytes = bytes - static_cast<double>(p.bytes)};
 }
 
-void BatchRetrieval::salt(const Problem& p, const Input&, std::string_view, Index, Index& element,
-                          Setting& setting) {
-  element = setting.rng.integer(0, p.records - 1);
-}
-
 auto BatchRetrieval::problem_of(const std::filesystem::path& file) -> Problem {
   const RecordShape shape = RecordFile(file).shape();
   return {.records = shape.records, .bytes = shape.bytes, .batch = std::min<Index>(256, shape.records)};

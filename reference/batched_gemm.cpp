@@ -95,13 +95,6 @@ Index BatchedGemm::terms(const Problem& p) { return p.k; }
 
 Index BatchedGemm::units(const Problem& p) { return p.batch * p.m * p.n; }
 
-Index BatchedGemm::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  const Index size = part == "a" ? p.m * p.k : p.k * p.n;
-  const Index c = part == "a" ? matrix::touched_by_a(p.m, p.n, p.k, p.a_transposed(), at % size, rng)
-                              : matrix::touched_by_b(p.m, p.n, p.k, p.b_transposed(), at % size, rng);
-  return at / size * p.m * p.n + c;
-}
-
 template class detail::TypedOperation<BatchedGemm>;
 
 }  // namespace assay

@@ -83,10 +83,6 @@ Index ElementwiseChannelBiasBackward::terms(const Problem& p) { return p.n * p.h
 
 Index ElementwiseChannelBiasBackward::units(const Problem& p) { return p.c; }
 
-Index ElementwiseChannelBiasBackward::touched(const Problem& p, std::string_view, Index at, Rng&) {
-  return at / p.plane() % p.c;
-}
-
 template class detail::TypedOperation<ElementwiseChannelBiasBackward>;
 
 }  // namespace assay

@@ -114,7 +114,6 @@ void Checkpointing::salt(const Problem&, const Input&, std::string_view, Index, 
 }
 
 Index Checkpointing::units(const Problem& p) { return p.n; }
-Index Checkpointing::touched(const Problem& p, std::string_view, Index at, Rng&) { return at % p.n; }
 
 template class detail::TypedOperation<Checkpointing>;
 

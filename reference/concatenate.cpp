@@ -91,11 +91,6 @@ Cost Concatenate::cost(const Problem& p) {
   return {.bytes_read = 4 * narrow + 8 * wide, .bytes_written = (p.widens() ? 8 : 4) * (narrow + wide)};
 }
 
-void Concatenate::salt(const Problem&, const Input&, std::string_view, Index, double& element,
-                       Setting& setting) {
-  element = setting.rng.uniform(-1, 1);
-}
-
 template class detail::TypedOperation<Concatenate>;
 
 }  // namespace assay

@@ -91,35 +91,6 @@ Positions positions(const Sums& sums, Index terms, Setting& setting) {
   return sample_of(sums.size(), size, std::move(corners), setting.rng);
 }
 
-/// Positions in x, w and y of a product that is a term of y.
-struct Product {
-  Index x, w, y;
-};
-
-/// Draws a product that element `at` of x, of w or of y is in. Nothing when there is none.
-std::optional<Product> drawn_product(const Layer& p, std::string_view part, Index at, Rng& rng) {
-  const Sums x = sums_dx(p), w = sums_dw(p), y = sums_y(p);
-  const bool of_x = part == "x", of_w = part == "w";
-  const auto any = [&](Index extent) { return rng.integer(0, extent - 1); };
-  const auto given = [&](Index coordinate) {
-    return of_x   ? Meeting{.pixel = coordinate}
-           : of_w ? Meeting{.tap = coordinate}
-                  : Meeting{.place = coordinate};
-  };
-  return (of_x   ? x
-          : of_w ? w
-                 : y)
-      .at(at, [&](Index a, Index b, Index row, Index column) {
-        const auto met = drawn_meeting(p.window(), given(row), given(column), rng);
-        if (!met) return std::optional<Product>();
-        const auto& [v, h] = *met;
-        const Index n = of_w ? any(p.n) : a, f = of_w ? a : of_x ? any(p.f) : b;
-        const Index c = of_x || of_w ? b : any(p.c);
-        return std::optional(Product{x.flat(n, c, v.pixel, h.pixel), w.flat(f, c, v.tap, h.tap),
-                                     y.flat(n, f, v.place, h.place)});
-      });
-}
-
 Shape shape_of(std::string_view name, const Sums& sums) {
   return {name, {sums.extents[0], sums.extents[1], sums.extents[2], sums.extents[3]}};
 }
@@ -286,25 +257,6 @@ Index Conv2dWeightGradient::terms(const Problem& p) { return p.n * p.out_pixels(
 Index Conv2d::units(const Problem& p) { return p.y_size(); }
 Index Conv2dDataGradient::units(const Problem& p) { return p.x_size(); }
 Index Conv2dWeightGradient::units(const Problem& p) { return p.w_size() + (p.has_bias() ? p.f : 0); }
-
-Index Conv2d::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  if (part == "bias") {
-    return sums_y(p).flat(rng.integer(0, p.n - 1), at, 0, 0) + rng.integer(0, p.out_pixels() - 1);
-  }
-  const auto product = drawn_product(p, part, at, rng);
-  return product ? product->y : rng.integer(0, units(p) - 1);
-}
-
-Index Conv2dDataGradient::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  const auto product = drawn_product(p, part, at, rng);
-  return product ? product->x : rng.integer(0, units(p) - 1);
-}
-
-Index Conv2dWeightGradient::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  if (part == "dy" && p.has_bias() && rng.integer(0, 3) == 0) return p.w_size() + at / p.out_pixels() % p.f;
-  const auto product = drawn_product(p, part, at, rng);
-  return product ? product->w : rng.integer(0, units(p) - 1);
-}
 
 template class detail::TypedOperation<Conv2d>;
 template class detail::TypedOperation<Conv2dDataGradient>;

@@ -210,19 +210,6 @@ Index Elementwise<Formula>::units(const Problem& p) {
   return p.views().z.size();
 }
 
-template <class Formula>
-Index Elementwise<Formula>::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  const Views view = p.views();
-  const elementwise::View& operand = part == "x" ? view.x : view.y;
-  const auto element = element_at(operand, p.extents(), at);
-  elementwise::Axes e{};
-  for (std::size_t axis = 0; axis < e.size(); ++axis) {
-    const bool known = element && operand.stride[axis] != 0;
-    e[axis] = known ? (*element)[axis] : rng.integer(0, p.extents()[axis] - 1);
-  }
-  return view.z.at(e[0], e[1], e[2], e[3]);
-}
-
 template struct Elementwise<elementwise::Multiply>;
 template struct Elementwise<elementwise::Add>;
 template struct Elementwise<elementwise::Relu>;

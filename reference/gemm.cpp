@@ -178,11 +178,6 @@ Index Gemm::terms(const Problem& p) { return p.k; }
 
 Index Gemm::units(const Problem& p) { return p.m * p.n; }
 
-Index Gemm::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  return part == "a" ? matrix::touched_by_a(p.m, p.n, p.k, p.a_transposed(), at, rng)
-                     : matrix::touched_by_b(p.m, p.n, p.k, p.b_transposed(), at, rng);
-}
-
 template class detail::TypedOperation<Gemm>;
 
 }  // namespace assay

@@ -109,11 +109,6 @@ void GemmBf16::salt(const Problem& p, const Input&, std::string_view, Index, std
 
 Index GemmBf16::units(const Problem& p) { return p.m * p.n; }
 
-Index GemmBf16::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  return part == "a" ? matrix::touched_by_a(p.m, p.n, p.k, p.a_transposed(), at, rng)
-                     : matrix::touched_by_b(p.m, p.n, p.k, p.b_transposed(), at, rng);
-}
-
 template class detail::TypedOperation<GemmBf16>;
 
 }  // namespace assay

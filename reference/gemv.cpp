@@ -80,11 +80,6 @@ Index Gemv::terms(const Problem& p) { return p.n; }
 
 Index Gemv::units(const Problem& p) { return p.results(); }
 
-Index Gemv::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  if (part == "x") return rng.integer(0, p.results() - 1);
-  return p.transposed() ? at % p.n : at / p.n;
-}
-
 template class detail::TypedOperation<Gemv>;
 
 }  // namespace assay

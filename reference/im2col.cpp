@@ -317,23 +317,6 @@ Cost Col2im::cost(const Problem& p) {
 Index Im2col::units(const Problem& p) { return static_cast<Index>(col_size(p, p.window())); }
 Index Col2im::units(const Problem& p) { return p.n * p.c * p.h * p.w; }
 
-Index Im2col::touched(const Problem& p, std::string_view, Index at, Rng& rng) {
-  const Window window = p.window();
-  const auto met = drawn_meeting(window, {.pixel = at / p.w % p.h}, {.pixel = at % p.w}, rng);
-  if (!met) return rng.integer(0, units(p) - 1);
-  const auto& [h, w] = *met;
-  const Index plane = at / p.w / p.h;
-  return flat_of(p, window, {plane / p.c, plane % p.c, h.tap, w.tap, h.place, w.place});
-}
-
-Index Col2im::touched(const Problem& p, std::string_view, Index at, Rng& rng) {
-  const Window window = p.window();
-  const Element e = element_at(p, window, at);
-  const Index y = window.row(e.oh, e.kh), x = window.column(e.ow, e.kw);
-  if (!window.inside(y, x)) return rng.integer(0, units(p) - 1);
-  return ((e.n * p.c + e.c) * p.h + y) * p.w + x;
-}
-
 template class detail::TypedOperation<Im2col>;
 template class detail::TypedOperation<Col2im>;
 

@@ -279,11 +279,6 @@ std::vector<Problem> layernorm::Rows::corner_cases() {
 
 Index layernorm::Rows::units(const Problem& p) { return p.rows; }
 
-// An element of the parameters counts for all rows.
-Index layernorm::Rows::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  return part == "gamma" || part == "beta" ? rng.integer(0, p.rows - 1) : at / p.cols;
-}
-
 double LayerNorm::footprint(const Problem& p) {
   // x, y, and the expectation of y with its bound.
   return 24 * elements(p) + 8 * static_cast<double>(p.cols) + 56 * static_cast<double>(p.rows);

@@ -263,12 +263,6 @@ Cost RmsNormBackward::cost(const Problem& p) { return cost_of(p, 9, 1, 1); }
 
 Index layernorm::RowsAndColumns::units(const Problem& p) { return p.rows + p.cols; }
 
-// An element of dy or x counts for its row of dx and for its column; gamma[j] counts for all rows.
-Index layernorm::RowsAndColumns::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  if (part == "gamma") return rng.integer(0, p.rows - 1);
-  return rng.integer(0, 1) == 0 ? at / p.cols : p.rows + at % p.cols;
-}
-
 template class detail::TypedOperation<LayerNormBackward>;
 template class detail::TypedOperation<RmsNormBackward>;
 

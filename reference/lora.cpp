@@ -270,25 +270,7 @@ Index LoraBackward::terms(const Problem& p) { return 2 * std::max({p.k, p.m, p.n
 
 Index Lora::units(const Problem& p) { return p.m * p.n; }
 
-Index Lora::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  if (part == "x") return matrix::touched_by_a(p.m, p.n, p.k, false, at, rng);
-  if (part == "b") return matrix::touched_by_b(p.m, p.n, p.r, false, at, rng);
-  return rng.integer(0, units(p) - 1);
-}
-
 Index LoraBackward::units(const Problem& p) { return p.m * p.k + p.k * p.r + p.r * p.n; }
-
-Index LoraBackward::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  const auto any = [&](Index extent) { return rng.integer(0, extent - 1); };
-  const auto dx = [&](Index row, Index column) { return row * p.k + column; };
-  const auto da = [&](Index row, Index column) { return p.m * p.k + row * p.r + column; };
-  const auto db = [&](Index row, Index column) { return (p.m + p.r) * p.k + row * p.n + column; };
-  const Index which = any(part == "dy" ? 3 : 2);
-  if (part == "x") return which == 0 ? da(at % p.k, any(p.r)) : db(any(p.r), any(p.n));
-  if (part == "a") return which == 0 ? dx(any(p.m), at / p.r) : db(at % p.r, any(p.n));
-  if (part == "b") return which == 0 ? dx(any(p.m), any(p.k)) : da(any(p.k), at / p.n);
-  return which == 0 ? dx(at / p.n, any(p.k)) : which == 1 ? da(any(p.k), any(p.r)) : db(any(p.r), at % p.n);
-}
 
 template class detail::TypedOperation<Lora>;
 template class detail::TypedOperation<LoraBackward>;

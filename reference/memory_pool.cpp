@@ -116,21 +116,19 @@ Cost MemoryPoolValidate::cost(const Problem& p) {
 
 void MemoryPoolValidate::salt(const Problem&, const Input& in, std::string_view, Index at, Entry& element,
                               Setting& setting) {
-  // The first plan is valid, and most others are not: those are seen to be so before all blocks are looked
-  // at.
   if (in.plans.size() > 1) {
-    element = in.plans[at == 0 ? setting.rng.integer(1, in.plans.size() - 1) : 0];
+    element = in.plans[(at + setting.rng.integer(1, in.plans.size() - 1)) % in.plans.size()];
   } else if (setting.timed) {
     element.pool += setting.rng.integer(1, 1024) * memory_pool::alignment;
   } else {
-    element.pool /= 2;
+    element.pool /= 2;  // a fault that is seen before all blocks are looked at
   }
 }
 
-void MemoryPoolValidate::salt(const Problem&, const Input& in, std::string_view, Index,
+void MemoryPoolValidate::salt(const Problem&, const Input&, std::string_view, Index,
                               memory_pool::Request& element, Setting& setting) {
-  // A smaller block remains where it was, and one larger than the pool fits nowhere.
-  element.bytes = setting.timed ? setting.rng.integer(1, element.bytes) : in.plans[0].pool + 1;
+  // A smaller block remains where it was: a plan that is valid stays so.
+  element.bytes = setting.rng.integer(1, element.bytes);
 }
 
 template class detail::TypedOperation<MemoryPoolValidate>;

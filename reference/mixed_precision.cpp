@@ -107,13 +107,6 @@ void MixedPrecision::salt(const Problem& p, const Input&, std::string_view, Inde
 
 Index MixedPrecision::units(const Problem& p) { return p.m * p.n + p.k * p.n; }
 
-Index MixedPrecision::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  if (part == "w") return p.m * p.n + at;
-  if (part == "dy") return p.m * p.n + rng.integer(0, p.k - 1) * p.n + at % p.n;
-  // A row of y depends on a row of x.
-  return at / p.k * p.n + rng.integer(0, p.n - 1);
-}
-
 template class detail::TypedOperation<MixedPrecision>;
 
 }  // namespace assay

@@ -243,16 +243,6 @@ Index Pointwise<Formula>::units(const Problem& p) {
   return p.size();
 }
 
-template <class Formula>
-Index Pointwise<Formula>::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  if constexpr (Formula::per_channel) {
-    if (part == Formula::inputs[1]) {
-      return (rng.integer(0, p.n - 1) * p.c + at) * p.plane() + rng.integer(0, p.plane() - 1);
-    }
-  }
-  return at;
-}
-
 template struct Pointwise<pointwise::Gelu>;
 template struct Pointwise<pointwise::GeluTanh>;
 template struct Pointwise<pointwise::Sigmoid>;

@@ -91,11 +91,6 @@ Cost SmallProducts::cost(const Problem& p) {
 
 Index SmallProducts::units(const Problem& p) { return p.samples * p.rows * p.n; }
 
-Index SmallProducts::touched(const Problem& p, std::string_view part, Index at, Rng& rng) {
-  return part == "x" ? matrix::touched_by_a(p.samples * p.rows, p.n, p.k, false, at, rng)
-                     : matrix::touched_by_b(p.samples * p.rows, p.n, p.k, false, at, rng);
-}
-
 template class detail::TypedOperation<SmallProducts>;
 
 }  // namespace assay

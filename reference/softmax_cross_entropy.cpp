@@ -126,16 +126,7 @@ Cost SoftmaxCrossEntropy::cost(const Problem& p) {
           .bytes_written = 4 * elements + 4 * static_cast<double>(p.rows)};
 }
 
-void SoftmaxCrossEntropy::salt(const Problem& p, const Input&, std::string_view, Index, Index& element,
-                               Setting& setting) {
-  element = setting.rng.integer(0, p.cols - 1);
-}
-
 Index SoftmaxCrossEntropy::units(const Problem& p) { return p.rows; }
-
-Index SoftmaxCrossEntropy::touched(const Problem& p, std::string_view part, Index at, Rng&) {
-  return part == "x" ? at / p.cols : at;
-}
 
 template class detail::TypedOperation<SoftmaxCrossEntropy>;
 

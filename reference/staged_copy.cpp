@@ -67,7 +67,6 @@ Cost StagedCopy::cost(const Problem& p) {
 }
 
 Index StagedCopy::units(const Problem& p) { return p.batches * p.n; }
-Index StagedCopy::touched(const Problem&, std::string_view, Index at, Rng&) { return at; }
 
 template class detail::TypedOperation<StagedCopy>;
 

@@ -67,7 +67,6 @@ Cost StateBuffers::cost(const Problem& p) {
 }
 
 Index StateBuffers::units(const Problem& p) { return p.samples * p.hidden; }
-Index StateBuffers::touched(const Problem&, std::string_view, Index at, Rng&) { return at; }
 
 template class detail::TypedOperation<StateBuffers>;
 

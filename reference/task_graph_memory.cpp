@@ -301,7 +301,11 @@ std::vector<Figure> TaskGraphMemory::figures(const Problem& p, const Input& in, 
 
 void TaskGraphMemory::salt(const Problem& p, const Input&, std::string_view, Index, Index& element,
                            Setting& setting) {
-  if (p.sizes == 0) element = static_cast<Index>(std::exp2(setting.rng.uniform(0, 16)));
+  if (p.sizes == 0) {
+    element = static_cast<Index>(std::exp2(setting.rng.uniform(0, 16)));
+  } else {
+    element += setting.rng.integer(0, element);
+  }
 }
 
 template class detail::TypedOperation<TaskGraphMemory>;

@@ -47,31 +47,23 @@ TEST_P(Teeth, NoCorruptionSurvives) {
 }
 
 /// An output that is right for one input must be wrong for another: so answers from before are found out.
-TEST_P(Teeth, NoChangeOfTheInputGoesUnnoticed) {
+TEST_P(Teeth, NoRenewalOfTheInputGoesUnnoticed) {
   const auto& [name, fill] = GetParam();
   const Registry registry = Registry::linked();
   const Operation& operation = registry.at(name);
   const auto fills = operation.fills();
   if (std::ranges::find(fills, fill) == fills.end()) GTEST_SKIP() << name << " has no such fill";
   if (name == "batch_retrieval") GTEST_SKIP() << "each call takes the next of many windows, changed or not";
-  const auto shown_share = [&, given = fill](const std::string& problem, int tries) {
-    const std::uint64_t seed = fnv1a(problem);
-    return operation.open(problem, {.fill = given, .rng = Rng(seed)})->changes_that_show(seed, tries);
-  };
-  const std::vector<std::string> problems = operation.corner_cases();
   double shown = 0, looked_at = 0;
-  for (const std::string& problem : problems) {
+  for (const std::string& problem : operation.corner_cases()) {
     if (operation.footprint(problem) > 1e6) continue;
-    shown += shown_share(problem, 16);
+    const std::uint64_t seed = fnv1a(problem);
+    const auto workload = operation.open(problem, {.fill = fill, .rng = Rng(seed)});
+    shown += workload->renewals_that_show(seed, 16);
     ++looked_at;
   }
-  // A half of them changes the sign of what relu looks at, or does not.
-  EXPECT_GT(shown / looked_at, 0.4) << name;
-
-  // Few of many units are judged: those that depend on the change must be among them.
-  const auto footprint = [&](const std::string& problem) { return operation.footprint(problem); };
-  const std::string& largest = *std::ranges::max_element(problems, {}, footprint);
-  EXPECT_GT(shown_share(largest, 32), 0.1) << name << ' ' << largest;
+  // Inputs of an element or two often have the same output.
+  EXPECT_GT(shown / looked_at, 0.8) << name;
 }
 
 TEST_P(Teeth, BiteInUnitsAsInTheWholeOutput) {
@@ -103,12 +95,8 @@ TEST(TeethOfAJudge, AreMissedWhereItNeverObjects) {
   const auto workload = registry.at(Toothless::name).open("m=1,n=1,k=1", {});
   // One element has no neighbour to be swapped with: zeroed, negated and unwritten remain.
   EXPECT_EQ(workload->surviving_corruptions(1, 1).size(), 3U);
+  EXPECT_EQ(workload->renewals_that_show(1, 8), 0);
 }
-
-/// A contract that names a unit which does not depend on what changed, but for one row and one column.
-struct Astray : Gemm {
-  static Index touched(const Problem&, std::string_view, Index, Rng&) { return 0; }
-};
 
 /// A contract whose expectation for units is that of their neighbours.
 struct Askew : Gemm {
@@ -136,13 +124,8 @@ std::unique_ptr<Workload> workload_of(Registry& registry) {
 TEST(TeethInUnits, AreMissedWhereTheyBiteElsewhere) {
   Registry right;
   const auto bites = workload_of<Gemm>(right);
-  EXPECT_GT(bites->changes_that_show(1, 32), 0.5);
+  EXPECT_GT(bites->renewals_that_show(1, 32), 0.9);
   EXPECT_THAT(bites->faults_of_units(1, 8), ::testing::IsEmpty());
-
-  Registry astray;
-  const auto elsewhere = workload_of<Astray>(astray);
-  EXPECT_LT(elsewhere->changes_that_show(1, 32), 0.3);
-  EXPECT_THAT(elsewhere->faults_of_units(1, 8), ::testing::ElementsAre(::testing::HasSubstr("touched()")));
 
   Registry askew;
   EXPECT_THAT(workload_of<Askew>(askew)->faults_of_units(1, 8), ::testing::Not(::testing::IsEmpty()));

@@ -166,11 +166,6 @@ TrainStep::Input TrainStep::make_input(const Problem& p, Setting& setting) {
   return in;
 }
 
-void TrainStep::salt(const Problem&, const Input&, std::string_view, Index, Index& element,
-                     Setting& setting) {
-  element = (element + setting.rng.integer(1, training::classes - 1)) % training::classes;
-}
-
 TrainStep::Output TrainStep::make_output(const Problem&, const Input& in, const Setting& setting) {
   const Index count = in.p.size();
   return {setting.buffer<float>(1),     setting.buffer<float>(1),     setting.buffer<float>(count),

@@ -114,7 +114,7 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
   const PairedPrograms sampled{
       .base = base.links,
       .head = head.links,
-      .policy = {.time_limit = request.time_limit, .audited = of_base.audits && of_head.audits},
+      .policy = {.time_limit = request.time_limit, .audited = of_base.renews && of_head.renews},
       .shared_bytes = shared_bytes_for(registry, suite.cases)};
   sample_two_builds(run, paired_launches(sampled, hooks), hooks);
   if (run.partial) return run;

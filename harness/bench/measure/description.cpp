@@ -69,8 +69,8 @@ void describe(Fields& f, Description& description) {
   f("commit", description.commit);
   f("facts", description.facts);
   f("trials", description.trials);
-  if (f.reads()) description.audits = false;
-  f("audits", description.audits, {.optional = true});
+  if (f.reads()) description.renews = false;
+  f("renews", description.renews, {.optional = true});
 }
 
 Description describe(const Registry& registry, const DescriptionRequest& request) {

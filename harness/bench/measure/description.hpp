@@ -31,7 +31,7 @@ struct Description {
   std::string commit;
   std::vector<Fact> facts;
   std::vector<DescribedTrial> trials;
-  bool audits = true;  ///< changes inputs from call to call and judges slices; older programs do not
+  bool renews = true;  ///< gives each call new content and judges slices; older programs do not
 };
 
 Description describe(const Registry& registry, const DescriptionRequest& request);

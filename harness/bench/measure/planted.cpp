@@ -29,13 +29,14 @@ class PlantedTimed final : public Timed {
     while (Clock::now() < end) {
     }
   }
-  void arm(std::uint64_t seed, bool timed) override { timed_->arm(seed, timed); }
+  void arm(std::uint64_t seed) override { timed_->arm(seed); }
+  void renew(std::uint64_t seed, bool timed) override { timed_->renew(seed, timed); }
   double prepare_seconds() const override { return timed_->prepare_seconds(); }
   bool may_have_helpers() const override { return timed_->may_have_helpers(); }
   bool updates_in_place() const override { return timed_->updates_in_place(); }
-  void note_state(std::uint64_t seed) override { timed_->note_state(seed); }
-  std::shared_ptr<void> other_content(std::uint64_t seed) override { return timed_->other_content(seed); }
-  Agreement settle(std::optional<std::uint64_t> seed) override { return timed_->settle(seed); }
+  bool nudge(bool change) override { return timed_->nudge(change); }
+  Agreement judge(std::uint64_t seed) override { return timed_->judge(seed); }
+  Agreement settle(bool due) override { return timed_->settle(due); }
 
  private:
   std::unique_ptr<Timed> timed_;

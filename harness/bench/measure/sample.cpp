@@ -112,7 +112,6 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
         {.name = trial.key,
          .trial = next.slices.get(),
          .calls = calls,
-         .exactly = policy.calls_per_slice > 0,
          .slices = slices_of(next.call_seconds, next.call_seconds * static_cast<double>(calls), policy),
          .warm_up = next.call_seconds < 1e-3,
          .step = first + i,

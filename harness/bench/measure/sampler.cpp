@@ -39,11 +39,6 @@ void initialize_once() {
   static_cast<void>(done);
 }
 
-AuditedSlices::Taken taken(const Burst& burst) {
-  return burst.exactly ? burst.trial->take_exactly(burst.calls, burst.warm_up)
-                       : burst.trial->take(burst.calls, burst.warm_up);
-}
-
 }  // namespace
 
 Slice slice_of(const AuditedSlices::Taken& taken) {
@@ -68,7 +63,7 @@ std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& 
         // A kernel that was found at fault is not called again: it would spoil the restored input.
         if (hooks.stopped() || !burst.trial->audit().fault.empty()) continue;
         const double before = involuntary_switches();
-        reporter.call(burst.step, burst.limit_seconds, [&] { launch.push_back(slice_of(taken(burst))); });
+        reporter.call(burst.step, burst.limit_seconds, [&] { launch.push_back(slice_of(burst.trial->take(burst.calls, burst.warm_up))); });
         switched += involuntary_switches() - before;
       }
     };

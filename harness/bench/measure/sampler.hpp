@@ -12,12 +12,11 @@
 
 namespace assay {
 
-/// One trial ready to be sampled: `slices` slices of about `calls` calls each.
+/// One trial ready to be sampled: `slices` slices of `calls` calls each.
 struct Burst {
   std::string name;
   AuditedSlices* trial = nullptr;
   Index calls = 1;
-  bool exactly = false;  ///< that number, since somebody asked for it
   int slices = 1;
   bool warm_up = true;   ///< one untimed call before each slice, since another trial ran just before
   std::size_t step = 0;  ///< that is reported while it runs

@@ -22,7 +22,7 @@ struct TurnPolicy {
   double side_seconds = 0.01;   ///< of each side, per trial and launch: fewer slices of longer calls
   std::uint64_t seed = 42;      ///< of the inputs
   double time_limit = 0;        ///< seconds that a kernel may take; 0: by what the first side takes
-  /// Inputs change from call to call, and outputs of slices are judged. Off where a side is of a build from
+  /// Each call has new content, and outputs of slices are judged. Off where a side is of a build from
   /// before there was that, since all sides have to do the same.
   bool audited = true;
 };

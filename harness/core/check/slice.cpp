@@ -2,6 +2,7 @@
 
 #include "assay/random.hpp"
 #include "core/machine/clock.hpp"
+#include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 
@@ -37,43 +38,18 @@ Index note_mapped_pages() {
   return more;
 }
 
-SliceTime time_of(Timed& timed, Index calls) {
-  static_cast<void>(timed.own_seconds());  // of what was called before
-  const double by_kernel = kernel_clock_seconds();
-  const auto start = Clock::now();
-  timed.repeat(calls);
-  const double seconds = seconds_since(start);
-  if (const auto own = timed.own_seconds()) {
-    if (*own > 0 && std::isfinite(*own))
-      return {.seconds = *own, .seconds_by_kernel = *own, .by_own_clock = true};
-    throw std::runtime_error(fmt::format("its own clock says that {} calls took {} s", calls, *own));
-  }
-  return {.seconds = seconds, .seconds_by_kernel = kernel_clock_seconds() - by_kernel};
-}
-
-/// `calls` calls of a slice that is armed.
-SliceTime time_of_slice(Timed& timed, Index calls) {
-  if (!timed.updates_in_place()) return time_of(timed, calls);
-  const SliceTime before = calls > 1 ? time_of(timed, calls - 1) : SliceTime{};
-  timed.note_state(secret());
-  const SliceTime last = time_of(timed, 1);
-  return {before.seconds + last.seconds, before.seconds_by_kernel + last.seconds_by_kernel,
-          last.by_own_clock};
+/// Seconds between two looks at the clock one after the other: they are in each call's time, and no work of
+/// it.
+double seconds_of_a_look() {
+  static const double out = [] {
+    double least = 1;
+    for (int i = 0; i < 100; ++i) least = std::min(least, seconds_since(Clock::now()));
+    return least;
+  }();
+  return out;
 }
 
 }  // namespace
-
-bool AuditedSlices::Drawn::drawn(double slice_seconds) const {
-  if (done_ == 0 && usual_ > 0) return true;
-  const double fewest = done_ < usual_ ? 1.0 / 3 : fewest_;
-  const double affordable = done_ > 0 ? share_ * slice_seconds * static_cast<double>(done_) / seconds_ : 0;
-  return Rng(secret()).unit() < std::max(affordable, fewest);
-}
-
-void AuditedSlices::Drawn::add(double seconds) {
-  ++done_;
-  seconds_ += seconds;
-}
 
 void Audit::add(const Audit& other) {
   slices += other.slices;
@@ -83,17 +59,6 @@ void Audit::add(const Audit& other) {
 }
 
 AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t seed) {
-  Rng rng(seed);
-  // None of them is known to be the last: a kernel may not rest in all others.
-  const Index fewer = rng.integer(0, calls / 4);
-  return taken(calls - fewer, warm, rng.next());
-}
-
-AuditedSlices::Taken AuditedSlices::take_exactly(Index calls, bool warm) {
-  return taken(calls, warm, secret());
-}
-
-AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm, std::uint64_t seed) {
   // Pools of threads look for work a while longer after a call, and to wait for their sleep costs
   // milliseconds: in one slice of three, nobody knows which.
   constexpr double patience = 0.05, long_patience = 0.3;
@@ -107,109 +72,169 @@ AuditedSlices::Taken AuditedSlices::taken(Index calls, bool warm, std::uint64_t 
   // The first slice follows the preparation, which may not change it either.
   const Affinity affinity = first ? before_.affinity() : Affinity::now();
   note_mapped_pages();
-  // Where every slice is judged there are few of them: one in three is enough.
-  const bool further = judging_ == Judging::every ? audit_.slices % 3 == 1 : looks_.drawn(slice_seconds());
-  if (audit_.judged > 0 && further) look_further(calls);
-  timed_.arm(seed, true);
-  if (warm) timed_.repeat(1);
+  if (audit_.judged > 0 && is_drawn(Beside::look)) look_for_kept_results();
+  Rng contents(seed);
+  timed_.arm(contents.next());
   const long faults = page_faults_of_children();
   // To ask for it takes as long as the heap has free blocks.
   const std::size_t heap = watches_memory() ? heap_bytes() : 0;
-  const double cpu = cpu_seconds_of_thread(), others = cpu_seconds_of_others();
-  Taken out{.calls = calls};
-  const SliceTime time = time_of_slice(timed_, calls);
-  out.seconds = time.seconds;
-  out.cpu_seconds = cpu_seconds_of_thread() - cpu;
-  if (alone) look_at_threads(out.cpu_seconds, cpu_seconds_of_others() - others);
-  look_at_clock(time);
+  const double others = cpu_seconds_of_others();
+  const bool judged = is_drawn(Beside::judgement);
+  Calls of = called(calls, warm, contents, judged);
+  if (alone) look_at_threads(of.cpu_seconds, cpu_seconds_of_others() - others);
+  look_at_clock(of);
   if (page_faults_of_children() != faults) find("had another process work for it");
   look_around(affinity);
   if (watches_memory()) look_at_memory(heap);
 
-  const auto judging = Clock::now();
-  const bool judged = judging_ == Judging::every || audit_.judged == 0 || judgements_.drawn(slice_seconds());
-  Agreement found = timed_.settle(judged ? std::optional(secret()) : std::nullopt);
+  const Agreement found = timed_.settle(judged) & of.found;
   ++audit_.slices;
-  slice_seconds_ += out.seconds;
-  // The notes of a state that calls update are no work of the kernel.
-  working_seconds_ += time.by_own_clock ? out.seconds : std::min(out.seconds, out.cpu_seconds);
+  slice_seconds_ += of.seconds;
   calls_ += calls;
   if (judged) {
-    judgements_.add(seconds_since(judging));
     ++audit_.judged;
+    beside_seconds_[Beside::judgement] += of.judging_seconds;
     audit_.compared += found.compared;
     worst_error_ = std::max(worst_error_, found.worst_error);
   }
-  if (!found.agrees) find(std::move(found.detail));
+  if (!found.agrees) find(found.detail);
   if (alone && !others_sleep(long_patience)) {
     find(fmt::format("threads that it started still worked {:.0f} ms after it had returned",
                      1e3 * long_patience));
   }
+  return {.seconds = of.seconds, .cpu_seconds = of.cpu_seconds, .calls = calls};
+}
+
+AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents, bool judged) {
+  // Two more clocks, which only system calls read, are read around each call, or around so many drawn ones.
+  constexpr Index looks = 64;
+  Rng rng(secret());
+  Calls out;
+  const auto judge = [&] {
+    const auto start = Clock::now();
+    out.found = timed_.judge(secret());
+    out.judging_seconds = seconds_since(start);
+  };
+  if (warm) {
+    timed_.renew(contents.next(), false);
+    timed_.repeat(1);
+  }
+  // One more call than are timed, on content that may spare it some work: or the only one, where calls are
+  // long.
+  const Index judged_after = judged ? rng.integer(1, calls) : 0;
+  static_cast<void>(timed_.own_seconds());  // of what was called before
+  double own = 0;
+  for (Index call = 1; call <= calls; ++call) {
+    timed_.renew(contents.next(), true);
+    const bool looked = call == 1 || rng.integer(0, calls / looks) == 0;
+    const double cpu = looked ? cpu_seconds_of_thread() : 0, by_kernel = looked ? kernel_clock_seconds() : 0;
+    const auto start = Clock::now();
+    timed_.repeat(1);
+    const double passed = seconds_since(start);
+    if (looked) {
+      out.passed_by_kernel += kernel_clock_seconds() - by_kernel;
+      out.cpu_seconds += cpu_seconds_of_thread() - cpu;
+      out.passed += passed;
+      ++out.looks;
+    }
+    out.seconds += std::max(0.0, passed - seconds_of_a_look());
+    if (call != judged_after) continue;
+    if (calls > 1) {
+      own += timed_.own_seconds().value_or(0);
+      timed_.renew(rng.next(), false);
+      timed_.repeat(1);
+    }
+    judge();
+    if (calls > 1) static_cast<void>(timed_.own_seconds());
+  }
+  if (out.looks < calls) out.cpu_seconds *= out.seconds / out.passed;
+  if (const auto rest = timed_.own_seconds()) {
+    own += *rest;
+    if (!(own > 0 && std::isfinite(own)))
+      throw std::runtime_error(fmt::format("its own clock says that {} calls took {} s", calls, own));
+    out.seconds = own;
+  }
   return out;
 }
 
-void AuditedSlices::look_further(Index calls) {
+bool AuditedSlices::is_drawn(Beside what) const {
+  const Index done = what == Beside::judgement ? audit_.judged : looks_;
+  const bool few = judging_ == Judging::few;
+  // Where every slice is judged there are few of them, and one look in three is enough.
+  if (judging_ == Judging::every) return what == Beside::judgement || audit_.slices % 3 == 1;
+  if (done == 0 && !few) return true;
+  struct Chances {
+    double share;  ///< of the time of slices
+    Index early;   ///< so many come in the first slices, whatever they cost
+    double least;  ///< of slices later on
+  };
+  constexpr Chances some[]{{0.15, 4, 1.0 / 15}, {0.1, 1, 1.0 / 15}},
+      later[]{{0.05, 0, 1.0 / 30}, {0.03, 0, 1.0 / 250}};
+  const Chances& its = (few ? later : some)[what];
+  const double least = done < its.early ? 1.0 / 3 : its.least;
+  const double mean_slice = slice_seconds_ / static_cast<double>(std::max<Index>(audit_.slices, 1));
+  const double affordable =
+      done > 0 ? its.share * mean_slice * static_cast<double>(done) / beside_seconds_[what] : 0;
+  return Rng(secret()).unit() < std::max(affordable, least);
+}
+
+void AuditedSlices::look_for_kept_results() {
   const auto start = Clock::now();
-  if (calls > 1) judge_a_short_slice(calls);
-  if (threads_ == 1) compare_with_other_content();
-  looks_.add(seconds_since(start));
-}
-
-void AuditedSlices::judge_a_short_slice(Index calls) {
-  // Slices that are timed have no less than three quarters of the calls: a kernel could rest until then.
-  timed_.arm(secret(), false);
-  static_cast<void>(time_of_slice(timed_, Rng(secret()).integer(1, calls)));
-  const Agreement found = timed_.settle(secret());
-  worst_error_ = std::max(worst_error_, found.worst_error);
-  if (!found.agrees) find(found.detail);
-}
-
-void AuditedSlices::compare_with_other_content() {
-  // Processors learn the branches of some ten thousand elements that come again and again, and mispredict
-  // them for other content: honest kernels take up to 0.1 ms longer by that.
-  constexpr double times = 3, slack = 2e-4, share = 0.6, long_call = 1e-3;
-  constexpr double beyond_doubt_times = 20, beyond_doubt = 0.01;
-  const double call_seconds = working_seconds_ / static_cast<double>(calls_);
-  const Index enough = call_seconds > long_call ? 2 : 5;
-  double seconds = 0;
-  // The first call brings the kernel's own memory into the caches again.
-  for (int call = 0; call < 2; ++call) {
-    const auto other = timed_.other_content(secret());
-    if (other == nullptr) return;
+  timed_.renew(secret(), true);
+  timed_.repeat(1);
+  bool nudged = false;
+  const bool new_first = Rng(secret()).integer(0, 1) == 0;  // the first of two may find less in the caches
+  for (const bool is_new : {new_first, !new_first}) {
+    // Either way all of the input was written just before.
+    nudged = timed_.nudge(is_new);
+    if (is_new && !nudged) timed_.renew(secret(), true);
     static_cast<void>(timed_.own_seconds());
-    // In processor time: a kernel is no slower where the processor is taken away for a while.
-    const double before = cpu_seconds_of_thread();
+    const auto before = Clock::now();
     timed_.repeat(1);
-    const double after = cpu_seconds_of_thread();
-    seconds = timed_.own_seconds().value_or(after - before);
+    const double passed = seconds_since(before) - seconds_of_a_look();
+    (is_new ? on_new_content_ : on_known_content_).push_back(timed_.own_seconds().value_or(passed));
   }
-  ++other_contents_;
-  if (seconds <= times * call_seconds + slack) return;
-  ++slower_;
-  if (seconds > beyond_doubt_times * call_seconds && seconds > beyond_doubt) ++much_slower_;
-  slower_times_ = std::max(slower_times_, seconds / call_seconds);
-  if ((slower_ < enough && much_slower_ < 2) ||
-      static_cast<double>(slower_) < share * static_cast<double>(other_contents_))
-    return;
+  ++looks_;
+  beside_seconds_[look] += seconds_since(start);
+
+  // Processors learn the branches of some ten thousand elements: on known content honest kernels take half
+  // the time, unless the new content has the same branches.
+  constexpr double slack = 2e-7, far_times = 3, far_slack = 1e-3;
+  const double times = nudged ? 1.25 : far_times;
+  constexpr Index enough = 8, enough_of_far = 2;
+  const auto quantile = [](std::vector<double> of, double share) {
+    const auto at =
+        of.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(of.size() - 1) + 0.5);
+    std::ranges::nth_element(of, at);
+    return *at;
+  };
+  const double new_quarter = quantile(on_new_content_, 0.25);
+  const double known_quarter = quantile(on_known_content_, 0.75);
+  const bool is_quicker = looks_ >= enough && new_quarter > times * known_quarter + slack;
+  const bool is_far_quicker =
+      looks_ >= enough_of_far &&
+      std::ranges::min(on_new_content_) > far_times * std::ranges::max(on_known_content_) + far_slack;
+  if (!is_quicker && !is_far_quicker) return;
   find(fmt::format(
-      "keeps results between calls: with other content a call takes up to {:.3g} times as long as where "
-      "one element changed, in {} of {} slices",
-      slower_times_, slower_, other_contents_));
+      "keeps results between calls: on the content of the call before it takes {}, on new content {}",
+      seconds_text(quantile(on_known_content_, 0.5)), seconds_text(quantile(on_new_content_, 0.5))));
 }
 
 void AuditedSlices::find(std::string fault) {
   if (audit_.fault.empty()) audit_.fault = std::move(fault);
 }
 
-void AuditedSlices::look_at_clock(const SliceTime& time) {
-  // `slack` covers two system calls. An interruption between them hits fewer than half of all slices, though
-  // on a busy machine it may hit several short slices in a row.
-  constexpr double slack = 1e-5, share = 0.05, short_slice = 1e-3;
-  const Index enough = time.seconds_by_kernel < short_slice ? 6 : 3;
-  if (time.seconds > (1 - share) * time.seconds_by_kernel - slack) return;
+void AuditedSlices::look_at_clock(const Calls& calls) {
+  // `slack` covers the system calls themselves. An interruption between them hits fewer than half of all
+  // slices, though on a busy machine it may hit several short slices in a row.
+  constexpr double slack = 1e-5, slack_of_look = 1e-6, share = 0.05, short_slice = 1e-3;
+  const Index enough = calls.passed_by_kernel < short_slice ? 6 : 3;
+  const double least =
+      (1 - share) * calls.passed_by_kernel - slack - slack_of_look * static_cast<double>(calls.looks);
+  if (calls.passed > least) return;
   if (++misread_ < enough || 2 * misread_ < audit_.slices) return;
-  find(fmt::format("tampers with the clock: {:.3g} s passed in a slice where it showed {:.3g} s",
-                   time.seconds_by_kernel, time.seconds));
+  find(fmt::format("tampers with the clock: {:.3g} s passed in calls that showed {:.3g} s",
+                   calls.passed_by_kernel, calls.passed));
 }
 
 void AuditedSlices::look_around(const Affinity& affinity) {
@@ -264,10 +289,6 @@ void AuditedSlices::look_at_threads(double own, double others) {
       "works with more threads than the one it was given: others did {:.0f} % of the work in {} of {} "
       "slices",
       100 * helping_, helped_, watched_for_threads_));
-}
-
-double AuditedSlices::slice_seconds() const {
-  return audit_.slices > 0 ? slice_seconds_ / static_cast<double>(audit_.slices) : 0;
 }
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-/// Slices: calls of a kernel on inputs that change from call to call, timed, and judged afterwards.
+/// Slices: calls of a kernel, each on an input that it has not seen, timed one by one, and judged.
 #pragma once
 
 #include "assay/audit.hpp"
@@ -6,73 +6,55 @@
 #include "assay/random.hpp"
 #include "core/check/surroundings.hpp"
 
+#include <array>
 #include <string>
+#include <vector>
 
 namespace assay {
 
-struct SliceTime {
-  double seconds = 0;
-  double seconds_by_kernel = 0;  ///< with the two system calls that ask for them
-  bool by_own_clock = false;     ///< of the kernel: both are what it says
-};
-
 /// Takes the slices of one trial, and judges as many of them as cost little beside the slices themselves.
-/// Which ones are judged is drawn after their calls. Beside the output it looks at what a kernel has to leave
-/// as it was, at the memory that it keeps, and at the threads that work for it.
+/// Which ones are judged, and after which of their calls, is drawn; no call can tell itself from others,
+/// since before each of them the same is done. Beside the output it looks at what a kernel has to leave as it
+/// was, at the memory that it keeps, and at the threads that work for it.
 class AuditedSlices {
  public:
   /// `few` is for launches that follow one that judged `some`.
   enum class Judging { every, some, few };
   /// `before`: from before the kernel was prepared. Of `threads` threads one is the calling one.
   AuditedSlices(Timed& timed, int threads, const Surroundings& before, Judging judging = Judging::some)
-      : timed_(timed), threads_(threads), before_(before), judging_(judging) {
-    if (judging == Judging::few) {
-      judgements_ = Drawn(0.05, 0, 1.0 / 30);
-      looks_ = Drawn(0.03, 0, 1.0 / 250);
-    }
-  }
+      : timed_(timed), threads_(threads), before_(before), judging_(judging) {}
   struct Taken {
-    double seconds = 0, cpu_seconds = 0;  ///< of all calls
+    double seconds = 0, cpu_seconds = 0;  ///< of all calls, without what is done between them
     Index calls = 1;
   };
-  /// At most `calls` calls and three quarters of them at least, after one that warms the caches if asked. How
-  /// many and with which inputs follows from `seed`, which slices that are compared with each other share:
-  /// what each drew for itself would be noise between them.
+  /// After a call that is not timed, if asked, which warms the caches. The inputs follow from `seed`, which
+  /// slices that are compared with each other share: what each drew for itself would be noise between them.
   Taken take(Index calls, bool warm, std::uint64_t seed = secret());
-  /// So many, for whoever asked for that number.
-  Taken take_exactly(Index calls, bool warm);
   const Audit& audit() const { return audit_; }
   /// The largest of all slices that were judged, in units of the bound.
   double worst_error() const { return worst_error_; }
 
  private:
-  /// Something that is done beside drawn slices, as often as it costs little beside them.
-  class Drawn {
-   public:
-    /// `share`: of the slices' time. Whatever they cost, `usual` of them come early, and then a share
-    /// `fewest` of all.
-    Drawn(double share, Index usual, double fewest) : share_(share), usual_(usual), fewest_(fewest) {}
-    /// Secretly, with the chances that slices of so many seconds allow.
-    bool drawn(double slice_seconds) const;
-    void add(double seconds);
-
-   private:
-    double share_;
-    Index usual_;
-    double fewest_;
-    Index done_ = 0;
-    double seconds_ = 0;
+  /// A slice of `calls` calls that are timed.
+  struct Calls {
+    double seconds = 0, cpu_seconds = 0;
+    Index looks = 0;                          ///< calls that were timed by two clocks
+    double passed = 0, passed_by_kernel = 0;  ///< in those, with the looks at the clocks
+    Agreement found;
+    double judging_seconds = 0;
   };
-
-  Taken taken(Index calls, bool warm, std::uint64_t seed);
-  double slice_seconds() const;
-  /// Before a slice that is timed.
-  void look_further(Index calls);
-  void judge_a_short_slice(Index calls);
-  void compare_with_other_content();
+  /// `contents` draws the seeds of their inputs.
+  Calls called(Index calls, bool warm, Rng& contents, bool judged);
+  /// Done beside drawn slices, as often as it costs little beside them.
+  enum Beside { judgement, look };
+  /// Secretly, with the chances that slices as long as those before allow.
+  bool is_drawn(Beside what) const;
+  /// Compares a call on new content with another on the same. The calls that are timed have new content each:
+  /// a kernel that keeps results gains nothing there, and is named all the same.
+  void look_for_kept_results();
   void find(std::string fault);
   void look_around(const Affinity& affinity);
-  void look_at_clock(const SliceTime& time);
+  void look_at_clock(const Calls& calls);
   /// Whether memory that calls keep is theirs: workspaces grow in the first ones.
   bool watches_memory() const;
   /// `heap`: bytes in use before the calls.
@@ -86,12 +68,11 @@ class AuditedSlices {
   Judging judging_;
   Audit audit_;
   double worst_error_ = 0;
-  double slice_seconds_ = 0, working_seconds_ = 0;  ///< by the clock, and on the processor
-  Drawn judgements_{0.15, 4, 1.0 / 15}, looks_{0.1, 1, 1.0 / 15};
-  Index calls_ = 0;                        ///< in those slices
-  Index other_contents_ = 0, slower_ = 0;  ///< calls with other content, and those that took longer
-  Index much_slower_ = 0;                  ///< of those
-  double slower_times_ = 0;
+  double slice_seconds_ = 0;
+  std::array<double, 2> beside_seconds_{};  ///< by Beside
+  Index looks_ = 0;
+  std::vector<double> on_new_content_, on_known_content_;  ///< seconds of calls, one of each a look
+  Index calls_ = 0;                                        ///< in those slices
   Index misread_ = 0;             ///< slices that the clock showed to be shorter than they were
   Index watched_for_memory_ = 0;  ///< slices after the first calls
   Index grown_ = 0;               ///< those after which more memory was mapped or in use than before

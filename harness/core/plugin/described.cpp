@@ -60,8 +60,9 @@ std::uint16_t to_bf16(float value) {
 
 float from_bf16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
-void store(const PluginTensor& tensor, void* at, double value) {
-  switch (tensor.type) {
+/// An element of `width` bytes.
+void store(int type, std::size_t width, void* at, double value) {
+  switch (type) {
     case ASSAY_F32: {
       const auto x = static_cast<float>(value);
       std::memcpy(at, &x, sizeof x);
@@ -71,13 +72,13 @@ void store(const PluginTensor& tensor, void* at, double value) {
     case ASSAY_F16:
     case ASSAY_BF16: {
       const auto x = static_cast<float>(value);
-      const std::uint16_t bits = tensor.type == ASSAY_F16 ? to_f16(x) : to_bf16(x);
+      const std::uint16_t bits = type == ASSAY_F16 ? to_f16(x) : to_bf16(x);
       std::memcpy(at, &bits, sizeof bits);
       break;
     }
     default: {  // little-endian: the lower bytes come first
       const auto x = static_cast<std::int64_t>(value);
-      std::memcpy(at, &x, tensor.width());
+      std::memcpy(at, &x, width);
     }
   }
 }
@@ -114,7 +115,7 @@ void fill(const PluginTensor& tensor, void* data, Setting& setting) {
     const double value = tensor.is_number()
                              ? setting.draw()
                              : static_cast<double>(setting.rng.integer(tensor.low, tensor.high));
-    store(tensor, bytes + static_cast<std::size_t>(i) * tensor.width(), value);
+    store(tensor.type, tensor.width(), bytes + static_cast<std::size_t>(i) * tensor.width(), value);
   }
 }
 
@@ -173,23 +174,10 @@ const Held& of(const PluginTensor& tensor, const std::vector<Held>& all) {
   return *std::ranges::find(all, &tensor, &Held::tensor);
 }
 
-template <class T, T (*converted)(float)>
-void change(detail::Salting& salting) {
-  salting.change<T>([&](T& element) { element = converted(salting.setting.draw()); });
+/// Gives a number another value.
+void salt(detail::Salting& salting, const detail::BufferView& part, Index at) {
+  store(static_cast<int>(part.type), part.width, part.element(at), salting.setting.draw());
 }
-template <class T>
-void exchange(detail::Salting& salting) {
-  salting.exchange<T>();
-}
-
-/// By type.
-constexpr void (*salts[])(detail::Salting&) = {change<float, [](float x) { return x; }>,
-                                               change<double, [](float x) { return static_cast<double>(x); }>,
-                                               change<std::uint16_t, to_f16>,
-                                               change<std::uint16_t, to_bf16>,
-                                               exchange<std::int32_t>,
-                                               exchange<Index>,
-                                               exchange<std::uint8_t>};
 
 /// Whether two results are the same, bit by bit.
 bool same(const PluginLibrary::Doubles& a, const PluginLibrary::Doubles& b) {
@@ -319,7 +307,6 @@ class DescribedContract final : public detail::ErasedContract {
     about = described.about;
     version = described.version;
     if (!described.exact) fills = fills.subspan(1);
-    content_decides_time = true;  // nobody but the library knows
   }
 
   detail::Owned problem(const std::vector<Index>& values) const override {
@@ -398,7 +385,7 @@ class DescribedContract final : public detail::ErasedContract {
       out.back().role = one.tensor->use == ASSAY_CONSTANT ? Role::constant
                         : one.tensor->is_number()         ? Role::changing
                                                           : Role::permuted;
-      out.back().salt = salts[one.tensor->type];
+      if (one.tensor->is_number()) out.back().salt = salt;
     }
     for (const Held& one : detail::as<Input>(input).starts) {
       out.push_back(one.view());
@@ -448,12 +435,9 @@ class ReferenceKernel final : public detail::ReadyKernel {
   ReferenceKernel(const detail::ErasedContract& contract, const Problem& problem, void* input)
       : contract_(contract), problem_(problem), input_(input) {}
 
-  void repeat(void* output, Index calls, detail::Salting* salting) override {
+  void repeat(void* output, Index calls) override {
     const std::vector<Tensor> tensors = detail::tensors(contract_, input_, output);
-    for (Index i = 0; i < calls; ++i) {
-      if (salting != nullptr && salting->on) salting->next();
-      call(tensors);
-    }
+    for (Index i = 0; i < calls; ++i) call(tensors);
   }
 
  private:
@@ -470,7 +454,7 @@ class ReferenceKernel final : public detail::ReadyKernel {
       if (shapes[i].is_read()) continue;
       auto* bytes = static_cast<std::byte*>(tensors[i].data);
       for (std::size_t at = 0; at < numbers[i].size(); ++at) {
-        store(shapes[i], bytes + at * shapes[i].width(), numbers[i][at]);
+        store(shapes[i].type, shapes[i].width(), bytes + at * shapes[i].width(), numbers[i][at]);
       }
     }
   }

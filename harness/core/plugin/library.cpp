@@ -306,11 +306,10 @@ class Prepared final : public detail::ReadyKernel {
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
-  void repeat(void* output, Index calls, detail::Salting* salting) override {
+  void repeat(void* output, Index calls) override {
     if (output != output_) tensors_ = c_tensors(detail::tensors(contract_, input_, output), shapes_, names_);
     output_ = output;
     for (Index i = 0; i < calls; ++i) {
-      if (salting != nullptr && salting->on) salting->next();
       require_zero("run", kernel_.run(state_, problem_.get(), tensors_.data(), tensors_.size()));
     }
     if (kernel_.synchronize != nullptr) require_zero("synchronize", kernel_.synchronize(state_));

@@ -54,8 +54,8 @@ class PickingWorkload final : public Workload {
     const auto at = operation_.place(variant, problem_, context);
     return real_->timed(at.variant, at.context);
   }
-  double changes_that_show(std::uint64_t seed, int tries) override {
-    return real_->changes_that_show(seed, tries);
+  double renewals_that_show(std::uint64_t seed, int tries) override {
+    return real_->renewals_that_show(seed, tries);
   }
   std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) override {
     return real_->faults_of_units(seed, tries);

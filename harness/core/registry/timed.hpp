@@ -1,6 +1,7 @@
 // Kernels that are ready to be timed: each call with another input, and judged afterwards.
 #pragma once
 
+#include "core/registry/content.hpp"
 #include "core/registry/parts.hpp"
 
 #include <cstdint>
@@ -18,12 +19,11 @@ struct Subject {
   Setting setting;  ///< its random numbers go on from where those of the input ended
   Setting before;   ///< the same before the input was made
   Owned input;
-  std::vector<BufferView> parts;  ///< of the input
-  InputWatch watch;
+  Content content;  ///< of the input
 
   Subject(const ErasedContract& its_contract, Owned its_problem, Setting its_setting);
-  /// Fills the input again, in the same memory.
-  void make_input_again();
+  /// As Content::written_part(). The input is made again, in the same memory, where one was written to.
+  std::string_view written_part(bool due);
   Owned fresh_output() const;
   Agreement judge(const void* expected, const void* output) const;
   /// Judges those units of an output, or all of it when there are none, by an expectation of its own.
@@ -35,57 +35,44 @@ std::vector<Index> increasing(std::vector<Index> units);
 
 class ErasedTimed final : public Timed {
  public:
-  /// Prepares the variant on other content than it will be called with, but for constant parts.
-  ErasedTimed(const ErasedVariant& variant, const Context& context, Subject& subject, void* output, Rng& rng);
-  ~ErasedTimed() override { put_back(); }
+  /// Prepares the variant on other content than it will be called with, but for constant and steady parts.
+  ErasedTimed(const ErasedVariant& variant, const Context& context, Subject& subject, void* output);
 
-  void arm(std::uint64_t seed, bool timed) override;
+  void arm(std::uint64_t seed) override;
+  void renew(std::uint64_t seed, bool timed) override;
+  bool nudge(bool change) override { return subject_.content.nudge(change); }
   void repeat(Index calls) override;
   std::optional<double> own_seconds() override { return kernel_->own_seconds(); }
   double prepare_seconds() const override { return prepare_seconds_; }
   bool may_have_helpers() const override { return subject_.contract.has_helpers(subject_.problem.get()); }
   bool updates_in_place() const override;
-  void note_state(std::uint64_t seed) override;
-  std::shared_ptr<void> other_content(std::uint64_t seed) override;
-  Agreement settle(std::optional<std::uint64_t> seed) override;
+  Agreement judge(std::uint64_t seed) override;
+  Agreement settle(bool due) override;
 
   /// Calls go to this output from now on.
   void write_to(void* output) { output_ = output; }
   /// One call, of which nobody is told.
-  void call_unwatched() { kernel_->repeat(output_, 1, nullptr); }
-  /// As Workload::changes_that_show().
-  double changes_that_show(std::uint64_t seed, int tries);
-  /// Changes that are seen in the whole output, and the changes among them that are seen in units drawn by
-  /// touched().
-  struct Seen {
-    int whole = 0, touched = 0;
-  };
-  /// Looks at `tries` changes of one element of the input.
-  Seen changes_seen(std::uint64_t seed, int tries);
+  void call_unwatched() { kernel_->repeat(output_, 1); }
+  /// As Workload::renewals_that_show().
+  double renewals_that_show(std::uint64_t seed, int tries);
 
  private:
   std::vector<BufferView> outputs() const { return subject_.contract.outputs(output_); }
   /// Calls visit(start, the part of the output that it starts).
   void each_start(const std::function<void(const BufferView&, const BufferView&)>& visit) const;
   void copy_start() const;
-  void choose_part();
-  void overwrite(const BufferView& part, bool in_units);
-  Index touched_by(Rng& rng) const;
-  std::vector<Index> draw_units(Rng& rng) const;
-  Agreement judged(Rng& rng);
-  void put_back();
+  void overwrite(const BufferView& part, bool in_units, Rng& rng) const;
+  std::vector<Index> draw_units(std::uint64_t seed) const;
   /// Calls visit(bytes of the input, of the output, how many) for everything updated in place that was noted.
   void each_noted(const std::function<void(std::byte*, const std::byte*, std::size_t)>& visit) const;
   void exchange_state();
 
   Subject& subject_;
   void* output_;
-  Salting salting_;
   std::unique_ptr<ReadyKernel> kernel_;
   double prepare_seconds_ = 0;
-  bool noted_ = false;
-  std::vector<Index> units_;
-  std::vector<std::byte> state_;  ///< the last call of an armed slice started from it
+  std::vector<Index> units_;      ///< of a state that calls update: those that are noted; empty: all
+  std::vector<std::byte> state_;  ///< the next call starts from it
 };
 
 }  // namespace assay::detail

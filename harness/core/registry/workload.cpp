@@ -145,11 +145,11 @@ ErasedWorkload::ErasedWorkload(const ErasedContract& contract, const Variants& v
     : variants_(variants), subject_(contract, std::move(problem), std::move(setting)) {}
 
 Agreement ErasedWorkload::check(std::size_t variant, const Context& context, double rehearsal_seconds) {
+  subject_.content.restore();
   static_cast<void>(expected());  // before a kernel has had the input
   const Owned output = subject_.fresh_output();
-  Rng rng(secret());
   const Rehearsal rehearsal;
-  ErasedTimed timed(*variants_.at(variant), context, subject_, output.get(), rng);
+  ErasedTimed timed(*variants_.at(variant), context, subject_, output.get());
   timed.repeat(1);
   Agreement outcome = guards_of(subject_.contract.outputs(output.get())) & judge(output);
   const auto first = outcome.agrees ? figures(output) : std::nullopt;
@@ -160,10 +160,11 @@ Agreement ErasedWorkload::check(std::size_t variant, const Context& context, dou
   if (!once && fill == Fill::uniform && variants_.at(variant)->info.precision.empty()) {
     compare_precision(outcome, naive_error());
   }
-  const std::string_view written = subject_.watch.written_part(true, [&] { subject_.make_input_again(); });
+  const std::string_view written = subject_.written_part(true);
   if (!written.empty()) blame_for_input(outcome, written);
   rehearsal.look_around(outcome);
   if (!once && outcome.agrees) rehearsal.take(timed, context, fill, rehearsal_seconds, outcome);
+  subject_.content.restore();
   if (!once && outcome.agrees && !timed.updates_in_place() && first) {
     timed.repeat(1);
     compare_figures(outcome, *figures(output));
@@ -173,33 +174,20 @@ Agreement ErasedWorkload::check(std::size_t variant, const Context& context, dou
 
 std::unique_ptr<Timed> ErasedWorkload::timed(std::size_t variant, const Context& context) {
   if (!shared_output_) shared_output_ = subject_.fresh_output();
-  Rng rng(secret());
-  return std::make_unique<ErasedTimed>(*variants_.at(variant), context, subject_, shared_output_.get(), rng);
+  return std::make_unique<ErasedTimed>(*variants_.at(variant), context, subject_, shared_output_.get());
 }
 
-double ErasedWorkload::changes_that_show(std::uint64_t seed, int tries) {
+double ErasedWorkload::renewals_that_show(std::uint64_t seed, int tries) {
   const Owned output = subject_.fresh_output();
-  Rng rng(seed);
-  ErasedTimed timed(*variants_.at(naive), Context{}, subject_, output.get(), rng);
-  return timed.changes_that_show(rng.next(), tries);
+  return ErasedTimed(*variants_.at(naive), Context{}, subject_, output.get()).renewals_that_show(seed, tries);
 }
 
 std::vector<std::string> ErasedWorkload::faults_of_units(std::uint64_t seed, int tries) {
   const auto units = subject_.contract.units(subject_.problem.get());
   if (!units) return {};
   std::vector<std::string> faults;
-  Owned output = subject_.fresh_output();
+  const Owned output = written_by_naive();
   Rng rng(seed);
-  ErasedTimed timed(*variants_.at(naive), Context{}, subject_, output.get(), rng);
-  const auto seen = timed.changes_seen(rng.next(), tries);
-  if (2 * seen.touched < seen.whole) {
-    faults.push_back(
-        fmt::format("of {} changes of the input that show, {} show in units that touched() draws", seen.whole,
-                    seen.touched));
-  }
-  output = subject_.fresh_output();
-  timed.write_to(output.get());
-  timed.repeat(1);
   const auto whole = [&] { return judge(output); };
   const auto in_units = [&](std::vector<Index> some) {
     return subject_.judge_in(output.get(), std::move(some), seed);
@@ -236,8 +224,7 @@ std::optional<std::vector<Figure>> ErasedWorkload::figures(const Owned& output) 
 
 Owned ErasedWorkload::written_by_naive() {
   Owned output = subject_.fresh_output();
-  Rng rng(secret());
-  ErasedTimed(*variants_.at(naive), Context{}, subject_, output.get(), rng).call_unwatched();
+  ErasedTimed(*variants_.at(naive), Context{}, subject_, output.get()).call_unwatched();
   return output;
 }
 

@@ -40,7 +40,7 @@ class ErasedWorkload final : public Workload {
   Cost cost() const override { return subject_.contract.cost(subject_.problem.get()); }
   Agreement check(std::size_t variant, const Context& context, double rehearsal_seconds) override;
   std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) override;
-  double changes_that_show(std::uint64_t seed, int tries) override;
+  double renewals_that_show(std::uint64_t seed, int tries) override;
   std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) override;
   std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) override;
 

@@ -78,10 +78,11 @@ struct Context {
   int threads = 1;
 };
 
-/// The change of a part of an input between the calls of a prepared kernel.
+/// The change of a part of an input before each call of a prepared kernel.
 enum class Role {
-  changing,  ///< one element at a time gets another value
-  permuted,  ///< two elements at a time are swapped
+  changing,  ///< all elements change places, and one gets another value
+  permuted,  ///< all elements change places
+  redrawn,   ///< every element gets another value by the contract's salt()
   steady,    ///< nothing: no other value would be valid by itself
   constant   ///< nothing, and a kernel may rely on it from its preparation on
 };
@@ -103,6 +104,10 @@ constexpr Part<Owner, T> part(std::string_view name, Buffer<T> Owner::*member) {
 template <class Owner, class T>
 constexpr Part<Owner, T> permuted(std::string_view name, Buffer<T> Owner::*member) {
   return {name, member, Role::permuted};
+}
+template <class Owner, class T>
+constexpr Part<Owner, T> redrawn(std::string_view name, Buffer<T> Owner::*member) {
+  return {name, member, Role::redrawn};
 }
 template <class Owner, class T>
 constexpr Part<Owner, T> steady(std::string_view name, Buffer<T> Owner::*member) {
@@ -147,23 +152,23 @@ constexpr StartPart<Input, Output, T> start(std::string_view name, Buffer<T> Inp
 
 /// The definition of a hot path. `Input`, `Output` and `Expected` own their buffers.
 ///
-/// Between the calls that are timed, one element of the input changes at a time, and afterwards the output is
-/// judged: a kernel that answers with what it computed before is found out. Input::parts() says which parts
-/// there are, and which of them a kernel may rely on from its preparation on.
+/// Before each call that is timed the input gets other content, all of it, and of drawn calls the output is
+/// judged: a kernel that answers with what it computed before is found out, and gains nothing. Input::parts()
+/// says which parts there are, and which of them a kernel may rely on from its preparation on. An element has
+/// to be valid in any place of its part, but in parts that are redrawn(), steady() or constant().
 ///
 /// It may define, besides:
 ///   void salt(const Problem&, const Input&, std::string_view part, Index at, T& element, Setting&): stores
-///     another valid value in the element `at` of that part, one that changes the output by more than its
-///     bound, unless Setting::timed forbids it. Needed where Setting::draw() makes none, and for elements
-///     that are no numbers of 32 bits.
-///   Index terms(const Problem&): the terms of the longest sum that an element of the input is in. Elements
-///     then change by Setting::draw_that_shows() in place of draw(), without salt().
+///     another valid value in the element `at` of that part. Called for each element of a part that is
+///     redrawn(), which holds what make_input() gave it; of others for one element, which then should change
+///     the output by more than its bound. Needed where Setting::draw() makes no such value, and for elements
+///     of redrawn() parts that are no numbers.
+///   Index terms(const Problem&): the terms of the longest sum that an element of the input is in. The one
+///     element then changes by Setting::draw_that_shows() in place of draw(), without salt().
 ///   Index units(const Problem&): the number of pieces of the output that can be judged apart. expect() and
 ///     judge() then keep to Setting::units. Where the output is updated in place, a unit is an element of
 ///     each start part. Without it the whole output is judged every time, which is for outputs that cost
 ///     little to judge beside the calls that make them.
-///   Index touched(const Problem&, std::string_view part, Index at, Rng&): a unit that depends on the
-///     element `at` of that part of the input, drawn where several do. Goes with units().
 ///   bool has_helpers(const Problem&): whether the problem itself asks for threads besides the calling one,
 ///     as loaders with workers do. No other kernel may work on more threads than it was given.
 ///   Problem problem_of(const std::filesystem::path&): the problem that a user's file holds. make_input()
@@ -307,16 +312,20 @@ namespace detail {
 class ErasedVariant;
 }
 
-/// A prepared variant on one workload, ready to be timed. A slice is armed, its calls are repeated, the last
-/// of them after note_state() when the output is updated in place, and it is settled. Seeds are drawn when
-/// they are needed, so that no kernel can know them.
+/// A prepared variant on one workload, ready to be timed. A slice is armed, each of its calls follows a
+/// renewal, any of them may be judged, and it is settled. Seeds are drawn when they are needed, so that no
+/// kernel can know them.
 class Timed {
  public:
   virtual ~Timed() = default;
-  /// Overwrites what the output held, and has the input change from call to call from now on, in ways that
-  /// spare no work if the calls are timed.
-  virtual void arm(std::uint64_t /*seed*/, bool /*timed*/) {}
-  /// Calls the kernel `calls` times in a row. Armed, it changes one element of the input before each call.
+  /// Overwrites what the output held.
+  virtual void arm(std::uint64_t /*seed*/) {}
+  /// Gives the input other content, and notes what a call is about to update.
+  virtual void renew(std::uint64_t /*seed*/, bool /*timed*/) {}
+  /// Changes every number of the input by its last bit, or writes it again as it was. Returns false where
+  /// there is no number that can be changed so.
+  virtual bool nudge(bool /*change*/) { return false; }
+  /// Calls the kernel `calls` times in a row, on the content that there is.
   virtual void repeat(Index calls) = 0;
   /// Seconds of all calls since this was last asked, by the kernel's own clock where it has one.
   virtual std::optional<double> own_seconds() { return std::nullopt; }
@@ -326,14 +335,11 @@ class Timed {
   virtual bool may_have_helpers() const { return false; }
   /// Whether calls read what earlier ones left in the output.
   virtual bool updates_in_place() const { return false; }
-  /// Notes what the last call of an armed slice is about to update.
-  virtual void note_state(std::uint64_t /*seed*/) {}
-  /// Gives all changing parts of the input other content, for as long as the result lives. Empty where the
-  /// time of a call may depend on the content, which holds more than numbers.
-  virtual std::shared_ptr<void> other_content(std::uint64_t /*seed*/) { return nullptr; }
-  /// Ends an armed slice: the input becomes what it was. With a seed, what the last call left is judged, and
-  /// what it may not have touched is looked at.
-  virtual Agreement settle(std::optional<std::uint64_t> /*seed*/) { return {}; }
+  /// What the last call left, which followed a renewal.
+  virtual Agreement judge(std::uint64_t /*seed*/) { return {}; }
+  /// Ends an armed slice: whether all that calls may not touch is as it was. Large inputs are looked at when
+  /// it is `due` only.
+  virtual Agreement settle(bool /*due*/) { return {}; }
 };
 
 /// A problem with inputs filled and the expected result computed once.
@@ -351,11 +357,11 @@ class Workload {
   static constexpr double no_rehearsal = 0, short_rehearsal = 2e-3;
   /// The variant made ready. All Timed of one workload write to one output, so that none has better pages.
   virtual std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) = 0;
-  /// Returns the share of `tries` seeded changes of one element of the input after which the answer from
-  /// before is judged to be wrong. 1 where nothing of the input changes.
-  virtual double changes_that_show(std::uint64_t seed, int tries) = 0;
-  /// Makes `tries` changes of the input, and of each part of a correct output, and returns where a judgement
-  /// in units differs from that of the whole output. None where the contract defines no units().
+  /// Returns the share of `tries` seeded renewals of the input after which the answer from before is judged
+  /// to be wrong. 1 where nothing of the input changes.
+  virtual double renewals_that_show(std::uint64_t seed, int tries) = 0;
+  /// Makes `tries` changes of each part of a correct output, and returns where a judgement in units differs
+  /// from that of the whole output. None where the contract defines no units().
   virtual std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) = 0;
   /// Corrupts a correct output in `tries` seeded ways per part and returns those that the judge let pass.
   virtual std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) = 0;

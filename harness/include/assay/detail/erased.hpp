@@ -49,65 +49,27 @@ struct BufferView {
   std::byte* data = nullptr;
   Index size = 0;    ///< elements
   int updates = -1;  ///< place among the output's buffers of the one that starts as a copy of this; -1: none
-  void (*salt)(Salting&) = nullptr;  ///< of a part that changes: Salting::change() or exchange()
+  /// Stores another valid value in an element; none where elements change places only.
+  void (*salt)(Salting&, const BufferView&, Index at) = nullptr;
 
   std::size_t bytes() const { return static_cast<std::size_t>(size) * width; }
   std::byte* element(Index at) const { return data + static_cast<std::size_t>(at) * width; }
   bool is_start() const { return updates >= 0; }
 };
 
-/// Changes one element of an input before each call of a slice. This happens inside the time: each change is
-/// one call of BufferView::salt, which knows the type.
+/// Draws elements of a part of an input: BufferView::salt knows their type.
 struct Salting {
   const void* problem;
   const void* input;
-  Setting setting;                           ///< its random numbers are secret
-  BufferView part{};                         ///< changes in this slice
-  bool on = false;                           ///< the next call meets another element
-  Index at = -1;                             ///< the element that is not as it was; -1: none
-  Index other = -1;                          ///< the element that it changed places with
-  std::array<std::byte, most_width> kept{};  ///< its bytes before
-
-  void next() { part.salt(*this); }
-
-  /// Has `store` store another valid value in a drawn element.
-  template <class T, class Store>
-  void change(const Store& store) {
-    T* const elements = reinterpret_cast<T*>(part.data);
-    if (at >= 0) std::memcpy(&elements[at], kept.data(), sizeof(T));
-    at = setting.rng.integer(0, part.size - 1);
-    std::memcpy(kept.data(), &elements[at], sizeof(T));
-    store(elements[at]);
-  }
-  /// Has two drawn elements change places.
-  template <class T>
-  void exchange() {
-    T* const elements = reinterpret_cast<T*>(part.data);
-    if (at >= 0) std::swap(elements[at], elements[other]);
-    at = setting.rng.integer(0, part.size - 1);
-    other = setting.rng.integer(0, part.size - 1);
-    std::swap(elements[at], elements[other]);
-  }
-
-  /// Makes the input what it was before the slice.
-  void put_back() {
-    if (at < 0) return;
-    if (part.role == Role::permuted) {
-      if (at != other) std::swap_ranges(part.element(at), part.element(at) + part.width, part.element(other));
-    } else {
-      std::memcpy(part.element(at), kept.data(), part.width);
-    }
-    at = -1;
-  }
+  Setting setting;  ///< its random numbers are secret
 };
 
 /// A kernel that is ready to be called on one problem and input.
 class ReadyKernel {
  public:
   virtual ~ReadyKernel() = default;
-  /// Calls the kernel `calls` times in a row. `salting`, where there is one that is on, changes the input
-  /// before each call.
-  virtual void repeat(void* output, Index calls, Salting* salting) = 0;
+  /// Calls the kernel `calls` times in a row.
+  virtual void repeat(void* output, Index calls) = 0;
   /// As Timed::own_seconds().
   virtual std::optional<double> own_seconds() { return std::nullopt; }
 };
@@ -146,8 +108,7 @@ class ErasedContract {
   std::string_view name, about;
   int version;
   std::span<const Fill> fills;
-  std::vector<FieldRule> rules;       ///< of the fields of a problem
-  bool content_decides_time = false;  ///< whatever the types: a call may take longer on other numbers
+  std::vector<FieldRule> rules;  ///< of the fields of a problem
 
   /// Values of fields, in the order of the rules.
   virtual Owned problem(const std::vector<Index>& values) const = 0;
@@ -167,7 +128,6 @@ class ErasedContract {
 
   // The parts that a contract may leave out; see Contract.
   virtual std::optional<Index> units(const void*) const { return std::nullopt; }
-  virtual Index touched(const void*, std::string_view, Index, Rng&) const { return 0; }
   virtual bool has_helpers(const void*) const { return false; }
   virtual std::optional<std::vector<Figure>> figures(const void*, const void*, const void*,
                                                      const void*) const {

@@ -27,9 +27,8 @@ void add_variant(Registry& registry, const ErasedContract& contract, std::unique
 
 /// Whether a problem's output can be judged in pieces.
 template <class Op>
-concept JudgedInUnits = requires(const typename Op::Problem problem, Rng& rng) {
+concept JudgedInUnits = requires(const typename Op::Problem problem) {
   { Op::units(problem) } -> std::same_as<Index>;
-  { Op::touched(problem, std::string_view(), Index(), rng) } -> std::same_as<Index>;
 };
 
 /// A plain function or a prepared object, called without further indirection than its own.
@@ -45,18 +44,12 @@ class TypedKernel final : public ReadyKernel {
         problem_(as<typename Op::Problem>(problem)),
         input_(as<typename Op::Input>(input)) {}
 
-  void repeat(void* output, Index calls, Salting* salting) override {
+  void repeat(void* output, Index calls) override {
     auto& out = *static_cast<typename Op::Output*>(output);
-    const auto each = [&](const auto& call) {
-      for (Index i = 0; i < calls; ++i) {
-        if (salting != nullptr && salting->on) salting->next();
-        call();
-      }
-    };
     if (run_ != nullptr) {
-      each([&] { run_(problem_, input_, out); });
+      for (Index i = 0; i < calls; ++i) run_(problem_, input_, out);
     } else {
-      each([&] { kernel_(input_, out); });
+      for (Index i = 0; i < calls; ++i) kernel_(input_, out);
     }
   }
 
@@ -161,13 +154,6 @@ class TypedOperation final : public ErasedContract {
       return std::nullopt;
     }
   }
-  Index touched(const void* p, std::string_view part, Index at, Rng& rng) const override {
-    if constexpr (JudgedInUnits<Op>) {
-      return Op::touched(as<Problem>(p), part, at, rng);
-    } else {
-      return 0;
-    }
-  }
   bool has_helpers(const void* p) const override {
     if constexpr (requires { Op::has_helpers(as<Problem>(p)); }) {
       return Op::has_helpers(as<Problem>(p));
@@ -206,8 +192,7 @@ class TypedOperation final : public ErasedContract {
     static_assert(sizeof(T) <= most_width);
     BufferView out = view(part, input);
     if constexpr (requires { part.updated; }) out.updates = place_of(part.updated);
-    if constexpr (part.role == Role::changing) out.salt = change<T>;
-    if constexpr (part.role == Role::permuted) out.salt = [](Salting& s) { s.exchange<T>(); };
+    if constexpr (part.role == Role::changing || part.role == Role::redrawn) out.salt = salted<T>();
     return out;
   }
   /// The place of the output's buffer `member`.
@@ -224,25 +209,31 @@ class TypedOperation final : public ErasedContract {
     return found;
   }
   template <class T>
-  static void change(Salting& s) {
-    s.change<T>([&](T& element) {
-      if constexpr (requires {
-                      Op::salt(as<Problem>(s.problem), as<Input>(s.input), s.part.name, s.at, element,
-                               s.setting);
-                    }) {
-        Op::salt(as<Problem>(s.problem), as<Input>(s.input), s.part.name, s.at, element, s.setting);
-      } else if constexpr (std::is_same_v<T, float> && requires { Op::terms(as<Problem>(s.problem)); }) {
-        element = s.setting.draw_that_shows(Op::terms(as<Problem>(s.problem)));
-      } else if constexpr (std::is_same_v<T, std::uint64_t>) {
-        element = s.setting.rng.next();
-      } else {
-        static_assert(
-            std::is_same_v<T, float>,
-            "define salt(problem, input, part, at, element, setting) in the contract, for elements that "
-            "are no float, or declare the part steady or constant");
-        element = s.setting.draw();
-      }
-    });
+  static constexpr decltype(BufferView::salt) salted() {
+    if constexpr (requires(T & element, Salting & s) {
+                    Op::salt(as<Problem>(s.problem), as<Input>(s.input), std::string_view(), Index(), element,
+                             s.setting);
+                  }) {
+      return [](Salting& s, const BufferView& part, Index at) {
+        Op::salt(as<Problem>(s.problem), as<Input>(s.input), part.name, at, element<T>(part, at), s.setting);
+      };
+    } else if constexpr (std::is_same_v<T, float> &&
+                         requires { Op::terms(std::declval<const Problem&>()); }) {
+      return [](Salting& s, const BufferView& part, Index at) {
+        element<T>(part, at) = s.setting.draw_that_shows(Op::terms(as<Problem>(s.problem)));
+      };
+    } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+      return [](Salting& s, const BufferView& part, Index at) { element<T>(part, at) = s.setting.draw(); };
+    } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+      return
+          [](Salting& s, const BufferView& part, Index at) { element<T>(part, at) = s.setting.rng.next(); };
+    } else {
+      return nullptr;
+    }
+  }
+  template <class T>
+  static T& element(const BufferView& part, Index at) {
+    return *reinterpret_cast<T*>(part.element(at));
   }
 };
 

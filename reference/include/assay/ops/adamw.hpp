@@ -200,7 +200,6 @@ struct AdamW {
   static Cost cost(const Problem&);
   /// A unit is a parameter.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 using AdamWPaper = AdamW<adamw::Paper>;

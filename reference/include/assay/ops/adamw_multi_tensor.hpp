@@ -60,7 +60,6 @@ struct AdamWMultiTensor {
   static Cost cost(const Problem&);
   /// A unit is an element of the flat arrays, gaps included.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<AdamWMultiTensor>;

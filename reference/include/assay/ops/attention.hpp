@@ -75,7 +75,6 @@ struct Attention {
   static Cost cost(const Problem&);
   /// A unit is a row of y.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<Attention>;

@@ -65,7 +65,6 @@ struct GradientAccumulation {
   static Cost cost(const Problem&);
   /// A unit is a parameter.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 /// norm = sqrt(sum_i g[i]^2)
@@ -124,7 +123,6 @@ struct GradientClip {
   static Cost cost(const Problem&);
   /// A unit is an element of y; the norm is always judged.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<GradientAccumulation>;

@@ -73,7 +73,6 @@ struct BatchRetrieval {
   static Cost cost(const Problem&);
   /// Threads of the operating system read for requests, and count as those of the process.
   static bool has_helpers(const Problem&) { return true; }
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, Index& element, Setting&);
   /// The problem of a user's record file: batches of 256, or of all records where there are fewer.
   static Problem problem_of(const std::filesystem::path&);
 };

@@ -56,7 +56,6 @@ struct BatchedGemm {
   static Index terms(const Problem&);
   /// A unit is an element of C.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<BatchedGemm>;

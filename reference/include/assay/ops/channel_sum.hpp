@@ -55,7 +55,6 @@ struct ElementwiseChannelBiasBackward {
   static Index terms(const Problem&);
   /// A unit is a channel.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<ElementwiseChannelBiasBackward>;

@@ -61,7 +61,6 @@ struct Checkpointing {
   static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
   /// A unit is an element of x, with all that depends on it.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 namespace checkpointing {

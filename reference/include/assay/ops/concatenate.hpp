@@ -67,7 +67,6 @@ struct Concatenate {
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
   /// Another number of f64, which f32 does not hold.
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, double& element, Setting&);
 };
 
 namespace concatenate {

@@ -106,7 +106,6 @@ struct Conv2d {
   static Index terms(const Problem&);
   /// A unit is an element of y.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 /// dx[n, c, r, s] = sum over f, k, l, i, j of w[f, c, k, l] dy[n, f, i, j], of those with
@@ -148,7 +147,6 @@ struct Conv2dDataGradient {
   static Index terms(const Problem&);
   /// A unit is an element of dx.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 /// dw[f, c, k, l] = sum over n, i, j of dy[n, f, i, j] x[n, c, r, s], r and s as in conv2d, x = 0 outside.
@@ -193,7 +191,6 @@ struct Conv2dWeightGradient {
   static Index terms(const Problem&);
   /// A unit is an element of dw, or after them one of dbias.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<Conv2d>;

@@ -137,7 +137,6 @@ struct Elementwise {
   static Cost cost(const Problem&);
   /// A unit is an element of z's memory; those outside its view are not judged in units.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 using ElementwiseMultiply = Elementwise<elementwise::Multiply>;

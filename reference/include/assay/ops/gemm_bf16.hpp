@@ -78,7 +78,6 @@ struct GemmBf16 {
                    Setting&);
   /// A unit is an element of C.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<GemmBf16>;

@@ -59,7 +59,6 @@ struct Gemv {
   static Index terms(const Problem&);
   /// A unit is an element of y.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<Gemv>;

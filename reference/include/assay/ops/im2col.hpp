@@ -78,7 +78,6 @@ struct Im2col {
   static Cost cost(const Problem&);
   /// A unit is an element of col.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 /// image[n, c, y, x] = sum of col(n, c, kh, kw, oh, ow) over all (kh, kw, oh, ow) with
@@ -123,7 +122,6 @@ struct Col2im {
   static Cost cost(const Problem&);
   /// A unit is a pixel of image.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<Im2col>;

@@ -26,7 +26,6 @@ struct Rows {
   static std::vector<Problem> corner_cases();
   /// A unit is a row.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 /// The expected values of one number per row that is expected. The bound depends on the side: a mean that is

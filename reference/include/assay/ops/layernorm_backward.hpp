@@ -13,7 +13,6 @@ namespace layernorm {
 struct RowsAndColumns : Rows {
   /// A unit is a row of dx, or after them a column with its sums over rows.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 }  // namespace layernorm
@@ -55,8 +54,8 @@ struct LayerNormBackward : layernorm::RowsAndColumns {
   struct Input {
     Buffer<float> dy, x, mean, rstd, gamma;
     static constexpr auto parts() {
-      return std::tuple{part("dy", &Input::dy), part("x", &Input::x), steady("mean", &Input::mean),
-                        steady("rstd", &Input::rstd), part("gamma", &Input::gamma)};
+      return std::tuple{part("dy", &Input::dy), part("x", &Input::x), permuted("mean", &Input::mean),
+                        permuted("rstd", &Input::rstd), part("gamma", &Input::gamma)};
     }
   };
   struct Output {
@@ -102,7 +101,7 @@ struct RmsNormBackward : layernorm::RowsAndColumns {
   struct Input {
     Buffer<float> dy, x, rstd, gamma;
     static constexpr auto parts() {
-      return std::tuple{part("dy", &Input::dy), part("x", &Input::x), steady("rstd", &Input::rstd),
+      return std::tuple{part("dy", &Input::dy), part("x", &Input::x), permuted("rstd", &Input::rstd),
                         part("gamma", &Input::gamma)};
     }
   };

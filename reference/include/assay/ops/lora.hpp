@@ -64,7 +64,6 @@ struct Lora {
   static Index terms(const Problem&);
   /// A unit is an element of Y.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 /// dX = dY W^T + s (dY B^T) A^T
@@ -118,7 +117,6 @@ struct LoraBackward {
   static Index terms(const Problem&);
   /// A unit is an element of dX, dA or dB, counted in this order.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<Lora>;

@@ -72,13 +72,4 @@ inline std::vector<Index> corners_of(Index rows, Index columns) {
   return {0, columns - 1, (rows - 1) * columns, rows * columns - 1};
 }
 
-/// An element of op(A) op(B) [m, n], as a flat position, that depends on element `at` of A.
-inline Index touched_by_a(Index m, Index n, Index k, bool transposed, Index at, Rng& rng) {
-  return (transposed ? at % m : at / k) * n + rng.integer(0, n - 1);
-}
-/// The same for B.
-inline Index touched_by_b(Index m, Index n, Index k, bool transposed, Index at, Rng& rng) {
-  return rng.integer(0, m - 1) * n + (transposed ? at / k : at % n);
-}
-
 }  // namespace assay::matrix

@@ -138,7 +138,7 @@ struct MemoryPoolValidate {
     Buffer<Entry> plans;
     std::vector<std::string_view> what;  ///< the change made to each plan; for messages
     static constexpr auto parts() {
-      return std::tuple{part("requests", &Input::requests), steady("offsets", &Input::offsets),
+      return std::tuple{redrawn("requests", &Input::requests), steady("offsets", &Input::offsets),
                         part("plans", &Input::plans)};
     }
 
@@ -208,7 +208,7 @@ struct MemoryPoolPlan {
   };
   struct Input {
     Buffer<memory_pool::Request> requests;
-    static constexpr auto parts() { return std::tuple{part("requests", &Input::requests)}; }
+    static constexpr auto parts() { return std::tuple{redrawn("requests", &Input::requests)}; }
   };
   struct Output {
     Buffer<Index> lower, upper, height;

@@ -69,7 +69,6 @@ struct MixedPrecision {
   static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
   /// A unit is an element of y, or, from m n on, of w_next.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<MixedPrecision>;

@@ -101,7 +101,6 @@ struct Pointwise {
   static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
   /// A unit is an element of every output.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 namespace pointwise {

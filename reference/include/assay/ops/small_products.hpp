@@ -55,7 +55,6 @@ struct SmallProducts {
   static Cost cost(const Problem&);
   /// A unit is an element of y.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<SmallProducts>;

@@ -71,10 +71,8 @@ struct SoftmaxCrossEntropy {
   /// x is read once and dx written once; of the operations those around the exponential.
   static Cost cost(const Problem&);
   /// Another class.
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, Index& element, Setting&);
   /// A unit is a row.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 extern template class detail::TypedOperation<SoftmaxCrossEntropy>;

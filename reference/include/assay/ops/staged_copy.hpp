@@ -55,7 +55,6 @@ struct StagedCopy {
   static Cost cost(const Problem&);
   /// A unit is an element of y.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 namespace staged_copy {

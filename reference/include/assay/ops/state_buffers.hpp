@@ -57,7 +57,6 @@ struct StateBuffers {
   static Cost cost(const Problem&);
   /// A unit is an element of y.
   static Index units(const Problem&);
-  static Index touched(const Problem&, std::string_view part, Index at, Rng&);
 };
 
 namespace state_buffers {

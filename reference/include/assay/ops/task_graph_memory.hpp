@@ -55,7 +55,7 @@ struct TaskGraphMemory {
   struct Input {
     Dag graph;
     Buffer<Index> bytes;
-    static constexpr auto parts() { return std::tuple{part("bytes", &Input::bytes)}; }
+    static constexpr auto parts() { return std::tuple{redrawn("bytes", &Input::bytes)}; }
   };
   struct Output {
     Buffer<Index> offset, end, height;

@@ -81,7 +81,7 @@ struct TrainStep {
     Buffer<float> p, m, v;
     static constexpr auto parts() {
       return std::tuple{part("pixels", &Input::pixels), part("labels", &Input::labels),
-                        steady("p", &Input::p), steady("m", &Input::m), steady("v", &Input::v)};
+                        permuted("p", &Input::p), permuted("m", &Input::m), permuted("v", &Input::v)};
     }
     training::Batch batch() const { return {pixels.data(), labels.data(), labels.size()}; }
   };
@@ -108,7 +108,6 @@ struct TrainStep {
   /// Operations: two for each multiply-add of the products of both passes, and those of clipping and AdamW.
   /// Bytes: the batch and the state, once; activations are no part of the definition.
   static Cost cost(const Problem&);
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, Index& element, Setting&);
 
   /// Does one step with a trainer of the problem's network, as every variant does.
   static void run(training::Trainer& trainer, const Problem& problem, const Input& input, Output& output);

@@ -76,36 +76,6 @@ struct Window {
   }
 };
 
-/// A place of a window, one of its taps, and the pixel under that tap, along one direction of the image.
-struct Meeting {
-  Index place = -1, tap = -1, pixel = -1;
-};
-
-/// Draws one inside the image along h and one along w that agree with what is given, where -1 stands for any;
-/// nothing when there is none.
-inline std::optional<std::array<Meeting, 2>> drawn_meeting(const Window& window, const Meeting& along_h,
-                                                           const Meeting& along_w, Rng& rng) {
-  const auto drawn = [&](const Meeting& given, Index places, Index taps, Index pixels, auto pixel_at) {
-    std::vector<Meeting> found;
-    const auto fits = [](Index wanted, Index value) { return wanted < 0 || wanted == value; };
-    for (Index place = 0; place < places; ++place) {
-      for (Index tap = 0; fits(given.place, place) && tap < taps; ++tap) {
-        const Index pixel = pixel_at(place, tap);
-        if (!fits(given.tap, tap) || !fits(given.pixel, pixel) || pixel < 0 || pixel >= pixels) continue;
-        found.push_back({place, tap, pixel});
-      }
-    }
-    if (found.empty()) return Meeting{};
-    return found[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(found.size()) - 1))];
-  };
-  const std::array met{drawn(along_h, window.out_h(), window.kernel_h, window.h,
-                             [&](Index place, Index tap) { return window.row(place, tap); }),
-                       drawn(along_w, window.out_w(), window.kernel_w, window.w,
-                             [&](Index place, Index tap) { return window.column(place, tap); })};
-  if (met[0].place < 0 || met[1].place < 0) return std::nullopt;
-  return met;
-}
-
 /// The base of a Problem that slides a window: `kernel` is square unless `kernel_w` is given, `pad` is the
 /// border on all four sides unless a side is given. -1 stands for not given.
 struct WindowFields {
