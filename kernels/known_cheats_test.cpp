@@ -63,7 +63,7 @@ std::string fault_when_timed(const Named& one, const std::string& problem) {
     const Index calls = Rng(secret()).integer(1, 9);
     timed->arm(secret());
     for (Index call = 0; call < calls; ++call) {
-      timed->renew(secret(), true);
+      timed->renew(secret(), Renewal::timed);
       timed->repeat(1);
     }
     Agreement found = timed->judge(secret());

@@ -116,7 +116,7 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
     out.judging_seconds = seconds_since(start);
   };
   if (warm) {
-    timed_.renew(contents.next(), false);
+    timed_.renew(contents.next(), Renewal::untimed);
     timed_.repeat(1);
   }
   // One more call than are timed, on content that may spare it some work: or the only one, where calls are
@@ -125,7 +125,7 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
   static_cast<void>(timed_.own_seconds());  // of what was called before
   double own = 0;
   for (Index call = 1; call <= calls; ++call) {
-    timed_.renew(contents.next(), true);
+    timed_.renew(contents.next(), Renewal::timed);
     const bool looked = call == 1 || rng.integer(0, calls / looks) == 0;
     const double cpu = looked ? cpu_seconds_of_thread() : 0, by_kernel = looked ? kernel_clock_seconds() : 0;
     const auto start = Clock::now();
@@ -137,11 +137,11 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
       out.passed += passed;
       ++out.looks;
     }
-    out.seconds += std::max(0.0, passed - seconds_of_a_look());
+    out.seconds += std::max(1e-9, passed - seconds_of_a_look());
     if (call != judged_after) continue;
     if (calls > 1) {
       own += timed_.own_seconds().value_or(0);
-      timed_.renew(rng.next(), false);
+      timed_.renew(rng.next(), rng.integer(0, 1) == 0 ? Renewal::untimed : Renewal::one_element);
       timed_.repeat(1);
     }
     judge();
@@ -180,18 +180,21 @@ bool AuditedSlices::is_drawn(Beside what) const {
 
 void AuditedSlices::look_for_kept_results() {
   const auto start = Clock::now();
-  timed_.renew(secret(), true);
+  timed_.renew(secret(), Renewal::timed);
   timed_.repeat(1);
   bool nudged = false;
   const bool new_first = Rng(secret()).integer(0, 1) == 0;  // the first of two may find less in the caches
   for (const bool is_new : {new_first, !new_first}) {
     // Either way all of the input was written just before.
     nudged = timed_.nudge(is_new);
-    if (is_new && !nudged) timed_.renew(secret(), true);
+    if (is_new && !nudged) timed_.renew(secret(), Renewal::timed);
     static_cast<void>(timed_.own_seconds());
+    const double cpu = cpu_seconds_of_thread();
     const auto before = Clock::now();
     timed_.repeat(1);
-    const double passed = seconds_since(before) - seconds_of_a_look();
+    double passed = seconds_since(before) - seconds_of_a_look();
+    // No call is slower where the processor is taken away for a while.
+    if (threads_ == 1 && !timed_.may_have_helpers()) passed = std::min(passed, cpu_seconds_of_thread() - cpu);
     (is_new ? on_new_content_ : on_known_content_).push_back(timed_.own_seconds().value_or(passed));
   }
   ++looks_;
@@ -201,7 +204,7 @@ void AuditedSlices::look_for_kept_results() {
   // the time, unless the new content has the same branches.
   constexpr double slack = 2e-7, far_times = 3, far_slack = 1e-3;
   const double times = nudged ? 1.25 : far_times;
-  constexpr Index enough = 8, enough_of_far = 2;
+  constexpr Index enough = 8, enough_of_far = 3;
   const auto quantile = [](std::vector<double> of, double share) {
     const auto at =
         of.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(of.size() - 1) + 0.5);

@@ -106,7 +106,7 @@ Content::Content(std::vector<BufferView> parts, Salting salting)
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const BufferView& part = parts_[i];
-    states_[i].digest = digest(part);
+    states_[i].digest = states_[i].original_digest = digest(part);
     if (part.role == Role::redrawn) states_[i].original.assign(part.data, part.data + part.bytes());
     bytes += part.bytes();
   }
@@ -115,11 +115,15 @@ Content::Content(std::vector<BufferView> parts, Salting salting)
   users_.reserve(most_users);  // nothing is allocated where allocations of a kernel are counted
 }
 
-void Content::renew(std::uint64_t seed, bool timed) {
+void Content::renew(std::uint64_t seed, Renewal what) {
   Rng rng(seed);
-  put_back();
   salting_.setting.rng = Rng(rng.next());
-  salting_.setting.timed = timed;
+  salting_.setting.timed = what == Renewal::timed;
+  if (what == Renewal::one_element) {
+    put_back_element();
+    return salt(rng);
+  }
+  put_back();
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const BufferView& part = parts_[i];
     if (part.role == Role::redrawn) redraw(i);
@@ -140,13 +144,18 @@ bool Content::nudge(bool change) {
   return any;
 }
 
-void Content::put_back() {
+void Content::put_back_element() {
   if (nudged_) nudge(true);
   if (salted_ != nullptr) std::memcpy(salted_->element(salted_at_), kept_.data(), salted_->width);
   salted_ = nullptr;
+}
+
+void Content::put_back() {
+  put_back_element();
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].role != Role::redrawn) continue;
     std::ranges::copy(states_[i].original, parts_[i].data);
+    states_[i].digest = states_[i].original_digest;
   }
 }
 

@@ -23,9 +23,9 @@ class Content {
   Content(std::vector<BufferView> parts, Salting salting);
 
   const std::vector<BufferView>& parts() const { return parts_; }
-  /// Gives all parts but steady and constant ones other content, the same to all parts that are redrawn where
-  /// the seed is the same, and Setting::timed.
-  void renew(std::uint64_t seed, bool timed);
+  /// Gives parts but steady and constant ones other content. That of parts which are redrawn follows from the
+  /// seed alone.
+  void renew(std::uint64_t seed, Renewal what);
   /// As Timed::nudge(). Undone by renew() and restore().
   bool nudge(bool change);
   /// Gives all parts what make_input() gave them.
@@ -41,12 +41,13 @@ class Content {
 
  private:
   struct State {
-    std::uint64_t digest = 0;
+    std::uint64_t digest = 0, original_digest = 0;
     Index turned = 0;  ///< elements, in each block to the left, by this process: memory may be shared
     std::vector<std::byte> original;  ///< of a part that is redrawn
   };
   void redraw(std::size_t part);
   void salt(Rng& rng);
+  void put_back_element();
   /// Leaves nothing but turns.
   void put_back();
 

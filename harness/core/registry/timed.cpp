@@ -69,7 +69,7 @@ ErasedTimed::ErasedTimed(const ErasedVariant& variant, const Context& context, S
     kernel_ = make();
     return;
   }
-  subject.content.renew(secret(), false);
+  subject.content.renew(secret(), Renewal::untimed);
   const auto start = std::chrono::steady_clock::now();
   kernel_ = make();
   prepare_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -86,8 +86,8 @@ void ErasedTimed::arm(std::uint64_t seed) {
   if (updates_in_place()) units_ = draw_units(secret());
 }
 
-void ErasedTimed::renew(std::uint64_t seed, bool timed) {
-  subject_.content.renew(seed, timed);
+void ErasedTimed::renew(std::uint64_t seed, Renewal what) {
+  subject_.content.renew(seed, what);
   if (!updates_in_place()) return;
   state_.clear();
   each_noted([&](std::byte*, const std::byte* now, std::size_t size) {
@@ -135,9 +135,9 @@ double ErasedTimed::renewals_that_show(std::uint64_t seed, int tries) {
   int shown = 0;
   for (int i = 0; i < tries; ++i) {
     arm(rng.next());
-    renew(rng.next(), false);
+    renew(rng.next(), Renewal::untimed);
     call_unwatched();
-    renew(rng.next(), false);
+    renew(rng.next(), Renewal::untimed);
     if (!judge(rng.next()).agrees) ++shown;
   }
   subject_.content.restore();

@@ -39,7 +39,7 @@ class ErasedTimed final : public Timed {
   ErasedTimed(const ErasedVariant& variant, const Context& context, Subject& subject, void* output);
 
   void arm(std::uint64_t seed) override;
-  void renew(std::uint64_t seed, bool timed) override;
+  void renew(std::uint64_t seed, Renewal what) override;
   bool nudge(bool change) override { return subject_.content.nudge(change); }
   void repeat(Index calls) override;
   std::optional<double> own_seconds() override { return kernel_->own_seconds(); }

@@ -312,6 +312,13 @@ namespace detail {
 class ErasedVariant;
 }
 
+/// The change of an input before a call.
+enum class Renewal {
+  timed,       ///< all content, by values that spare no work
+  untimed,     ///< all content, by any valid values
+  one_element  ///< one element, which shows who takes an answer from before for one that is nearly the same
+};
+
 /// A prepared variant on one workload, ready to be timed. A slice is armed, each of its calls follows a
 /// renewal, any of them may be judged, and it is settled. Seeds are drawn when they are needed, so that no
 /// kernel can know them.
@@ -321,7 +328,7 @@ class Timed {
   /// Overwrites what the output held.
   virtual void arm(std::uint64_t /*seed*/) {}
   /// Gives the input other content, and notes what a call is about to update.
-  virtual void renew(std::uint64_t /*seed*/, bool /*timed*/) {}
+  virtual void renew(std::uint64_t /*seed*/, Renewal /*what*/) {}
   /// Changes every number of the input by its last bit, or writes it again as it was. Returns false where
   /// there is no number that can be changed so.
   virtual bool nudge(bool /*change*/) { return false; }
