@@ -131,6 +131,7 @@ assert "@g" in slower.text and "next:" not in slower.text, "the command that rep
 same = assay.compare(f, f, x, budget=20, quiet=True)
 assert same.word in ("same", "undecided"), same.text
 assert assay.compare(f, wrong, x, budget=10, quiet=True).word == "wrong"
+assert assay.compare(lambda: 20000000, lambda: 20000001, budget=10, quiet=True).word == "wrong"
 try:
     assay.compare(f, 3)
     sys.exit("compare() took a number for a function")

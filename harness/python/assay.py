@@ -184,11 +184,21 @@ class _Arrays:
         return view.cast(_FORMATS[tensor.type]) if tensor.type in _FORMATS else view
 
 
+def _has_integers(array):
+    """Whether an output of ours has integers, where a fraction would be cut off."""
+    kind = getattr(array, "format", None) or str(getattr(array, "dtype", ""))
+    return kind in ("i", "q", "B") or kind.split(".")[-1] in ("int32", "int64", "uint8")
+
+
 def _copy(result, into, name):
     """Copies the result of a function into an output of ours."""
     shape = getattr(into, "shape", None)
     own = getattr(result, "shape", None)
     if own is None and not hasattr(result, "__len__"):  # a number
+        if isinstance(result, float) and _has_integers(into):
+            if not result.is_integer():
+                raise ValueError(f"returned {result} for {name}, which is an integer")
+            result = int(result)
         if hasattr(into, "fill_"):
             into.fill_(result)
         elif hasattr(into, "fill"):
@@ -202,8 +212,14 @@ def _copy(result, into, name):
         raise ValueError(f"returned {count} elements for {name}, which has {wanted}")
     if hasattr(into, "copy_"):
         into.copy_(result.reshape(into.shape))
+        if _has_integers(into) and result.is_floating_point() and not bool((into == result.reshape(into.shape)).all()):
+            raise ValueError(f"returned fractions for {name}, which has integers")
     elif hasattr(into, "flat"):
-        into.flat = result.ravel() if hasattr(result, "ravel") else list(result)
+        flat = result.ravel() if hasattr(result, "ravel") else list(result)
+        into.flat = flat
+        if _has_integers(into) and getattr(getattr(result, "dtype", None), "kind", "") == "f" \
+                and not (into.ravel() == flat).all():
+            raise ValueError(f"returned fractions for {name}, which has integers")
     else:
         into[:] = memoryview(result) if into.format == getattr(result, "typecode", None) else _as_view(result, into)
 
@@ -526,7 +542,7 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
         for one in results:
             kind = _kind_of(one)
             if kind is None and isinstance(one, (int, float)):
-                kind = (F64, (1,))
+                kind = (I64 if isinstance(one, int) else F64, (1,))
             if kind is not None and kind[0] is None:
                 raise TypeError("returned an array of a type that is not known here")
             out.append(kind)

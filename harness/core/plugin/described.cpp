@@ -60,8 +60,7 @@ std::uint16_t to_bf16(float value) {
 
 float from_bf16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
-/// An element of `width` bytes.
-void store(int type, std::size_t width, void* at, double value) {
+void store(int type, void* at, double value) {
   switch (type) {
     case ASSAY_F32: {
       const auto x = static_cast<float>(value);
@@ -69,18 +68,17 @@ void store(int type, std::size_t width, void* at, double value) {
       break;
     }
     case ASSAY_F64: std::memcpy(at, &value, sizeof value); break;
-    case ASSAY_F16:
-    case ASSAY_BF16: {
+    default: {
       const auto x = static_cast<float>(value);
       const std::uint16_t bits = type == ASSAY_F16 ? to_f16(x) : to_bf16(x);
       std::memcpy(at, &bits, sizeof bits);
       break;
     }
-    default: {  // little-endian: the lower bytes come first
-      const auto x = static_cast<std::int64_t>(value);
-      std::memcpy(at, &x, width);
-    }
   }
+}
+
+void store_integer(std::size_t width, void* at, std::int64_t value) {
+  std::memcpy(at, &value, width);  // little-endian: the lower bytes come first
 }
 
 template <class T>
@@ -95,27 +93,54 @@ double value_at(int type, const void* at) {
     case ASSAY_F32: return loaded_as<float>(at);
     case ASSAY_F64: return loaded_as<double>(at);
     case ASSAY_F16: return from_f16(loaded_as<std::uint16_t>(at));
-    case ASSAY_BF16: return from_bf16(loaded_as<std::uint16_t>(at));
+    default: return from_bf16(loaded_as<std::uint16_t>(at));
+  }
+}
+
+std::int64_t integer_at(int type, const void* at) {
+  switch (type) {
     case ASSAY_I32: return loaded_as<std::int32_t>(at);
-    case ASSAY_I64: return static_cast<double>(loaded_as<std::int64_t>(at));
+    case ASSAY_I64: return loaded_as<std::int64_t>(at);
     default: return loaded_as<std::uint8_t>(at);
   }
 }
 
-std::vector<double> values_at(const PluginTensor& tensor, const void* data) {
-  std::vector<double> out(static_cast<std::size_t>(tensor.size()));
+using Values = PluginLibrary::Values;
+
+Values values_at(const PluginTensor& tensor, const void* data) {
+  Values out;
   const auto* bytes = static_cast<const std::byte*>(data);
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = value_at(tensor.type, bytes + i * tensor.width());
+  for (Index i = 0; i < tensor.size(); ++i, bytes += tensor.width()) {
+    if (tensor.is_number()) {
+      out.numbers.push_back(value_at(tensor.type, bytes));
+    } else {
+      out.integers.push_back(integer_at(tensor.type, bytes));
+    }
+  }
+  return out;
+}
+
+/// The values of an output, each of them `number` or 0.
+Values unwritten_values(const PluginTensor& tensor, double number) {
+  const auto size = static_cast<std::size_t>(tensor.size());
+  Values out;
+  if (tensor.is_number()) {
+    out.numbers.assign(size, number);
+  } else {
+    out.integers.assign(size, 0);
+  }
   return out;
 }
 
 void fill(const PluginTensor& tensor, void* data, Setting& setting) {
   auto* bytes = static_cast<std::byte*>(data);
   for (Index i = 0; i < tensor.size(); ++i) {
-    const double value = tensor.is_number()
-                             ? setting.draw()
-                             : static_cast<double>(setting.rng.integer(tensor.low, tensor.high));
-    store(tensor.type, tensor.width(), bytes + static_cast<std::size_t>(i) * tensor.width(), value);
+    std::byte* const at = bytes + static_cast<std::size_t>(i) * tensor.width();
+    if (tensor.is_number()) {
+      store(tensor.type, at, setting.draw());
+    } else {
+      store_integer(tensor.width(), at, setting.rng.integer(tensor.low, tensor.high));
+    }
   }
 }
 
@@ -161,7 +186,8 @@ struct Output {
   std::vector<Held> written;
 };
 struct Expected {
-  PluginLibrary::Doubles value, bound;  ///< by tensor
+  std::vector<Values> value;               ///< by tensor
+  std::vector<std::vector<double>> bound;  ///< by tensor; integers have none
 };
 
 Held held(const PluginTensor& tensor, const Placement& placement) {
@@ -176,21 +202,22 @@ const Held& of(const PluginTensor& tensor, const std::vector<Held>& all) {
 
 /// Gives a number another value.
 void salt(detail::Salting& salting, const detail::BufferView& part, Index at) {
-  store(static_cast<int>(part.type), part.width, part.element(at), salting.setting.draw());
+  store(static_cast<int>(part.type), part.element(at), salting.setting.draw());
 }
 
 /// Whether two results are the same, bit by bit.
-bool same(const PluginLibrary::Doubles& a, const PluginLibrary::Doubles& b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i].size() != b[i].size() ||
-        std::memcmp(a[i].data(), b[i].data(), a[i].size() * sizeof(double)) != 0)
-      return false;
-  }
-  return true;
+bool same(const std::vector<Values>& a, const std::vector<Values>& b) {
+  const auto same_bits = [](double x, double y) {
+    return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+  };
+  return std::ranges::equal(a, b, [&](const Values& x, const Values& y) {
+    return x.integers == y.integers && std::ranges::equal(x.numbers, y.numbers, same_bits);
+  });
 }
 
 /// The result of the reference, which is asked twice for each problem at first, and has to write all outputs.
-void ask_reference(const Problem& problem, PluginLibrary::Doubles& numbers, PluginLibrary::Doubles* bounds) {
+void ask_reference(const Problem& problem, std::vector<Values>& results,
+                   std::vector<std::vector<double>>* bounds) {
   static std::mutex mutex;
   static std::set<std::string> asked_twice;
   const auto values = problem.named_values();
@@ -201,13 +228,13 @@ void ask_reference(const Problem& problem, PluginLibrary::Doubles& numbers, Plug
     const std::lock_guard lock(mutex);
     first = asked_twice.insert(std::move(key)).second;
   }
-  PluginLibrary::Doubles again;
-  if (first) again = numbers;
-  problem.library->reference(problem.operation, values, numbers, bounds);
+  std::vector<Values> again;
+  if (first) again = results;
+  problem.library->reference(problem.operation, values, results, bounds);
   const std::string where = problem.library->file().string(), name = problem.described().name;
   if (first) {
     problem.library->reference(problem.operation, values, again, nullptr);
-    if (!same(numbers, again)) {
+    if (!same(results, again)) {
       throw OperationFault(where, fmt::format("the reference of {} gives two results for one input", name),
                            "let it depend on the problem and on its inputs alone, and write all outputs");
     }
@@ -215,25 +242,25 @@ void ask_reference(const Problem& problem, PluginLibrary::Doubles& numbers, Plug
   const auto& tensors = problem.shapes().tensors;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i].use != ASSAY_OUTPUT || !tensors[i].is_number()) continue;
-    const auto hole = std::ranges::find_if(
-        numbers[i], [](double x) { return std::bit_cast<std::uint64_t>(x) == unwritten; });
-    if (hole != numbers[i].end()) {
+    const auto& numbers = results[i].numbers;
+    const auto hole =
+        std::ranges::find_if(numbers, [](double x) { return std::bit_cast<std::uint64_t>(x) == unwritten; });
+    if (hole != numbers.end()) {
       throw OperationFault(where,
                            fmt::format("the reference of {} leaves {}[{}] unwritten", name, tensors[i].name,
-                                       hole - numbers[i].begin()),
+                                       hole - numbers.begin()),
                            "write every element of every output");
     }
   }
 }
 
-/// Relative and absolute tolerance of torch.testing.assert_close(), for integers none.
+/// Relative and absolute tolerance of torch.testing.assert_close().
 std::pair<double, double> usual_tolerance(int type) {
   switch (type) {
     case ASSAY_F32: return {1.3e-6, 1e-5};
     case ASSAY_F64: return {1e-7, 1e-7};
     case ASSAY_F16: return {1e-3, 1e-5};
-    case ASSAY_BF16: return {1.6e-2, 1e-5};
-    default: return {0, 0};
+    default: return {1.6e-2, 1e-5};
   }
 }
 
@@ -261,8 +288,7 @@ Expected expected(const Problem& problem, const Input& input, const Setting& set
   const auto& tensors = problem.shapes().tensors;
   for (const PluginTensor& tensor : tensors) {
     if (tensor.use == ASSAY_OUTPUT) {
-      out.value.emplace_back(static_cast<std::size_t>(tensor.size()), std::bit_cast<double>(unwritten));
-      if (!tensor.is_number()) std::ranges::fill(out.value.back(), 0);
+      out.value.push_back(unwritten_values(tensor, std::bit_cast<double>(unwritten)));
     } else {
       const auto& from = is_updated(tensor) ? input.starts : input.read;
       out.value.push_back(values_at(tensor, of(tensor, from).block.payload()));
@@ -274,12 +300,11 @@ Expected expected(const Problem& problem, const Input& input, const Setting& set
   const bool asked = described.relative > 0 || described.absolute > 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const PluginTensor& tensor = tensors[i];
-    if (tensor.is_read() || (bounded && tensor.is_number())) continue;
-    const auto [relative, absolute] = !tensor.is_number() || setting.fill == Fill::exact ? std::pair(0.0, 0.0)
+    if (tensor.is_read() || bounded) continue;
+    const auto [relative, absolute] = setting.fill == Fill::exact ? std::pair(0.0, 0.0)
                                       : asked ? std::pair(described.relative, described.absolute)
                                               : usual_tolerance(tensor.type);
-    out.bound[i].clear();
-    for (const double x : out.value[i]) {
+    for (const double x : out.value[i].numbers) {
       out.bound[i].push_back(std::isfinite(x) ? relative * std::abs(x) + absolute : 0);
     }
   }
@@ -292,6 +317,25 @@ Expected expected(const Problem& problem, const Input& input, const Setting& set
                                      tensors[i].name, bad - out.bound[i].begin(), *bad),
                          "an error is a number from 0 on");
   }
+  return out;
+}
+
+/// Element-wise equality. Doubles would take 2^53 and 2^53 + 1 for one number.
+Agreement same_integers(const Shape& shape, const std::vector<std::int64_t>& actual,
+                        const std::vector<std::int64_t>& expected) {
+  const auto total = static_cast<Index>(actual.size());
+  Agreement out{.compared = total, .total = total};
+  Index wrong = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    if (actual[i] == expected[i]) continue;
+    if (wrong++ == 0) {
+      out.agrees = false;
+      out.worst_error = std::numeric_limits<double>::infinity();
+      out.detail =
+          fmt::format("{} is {}, expected {}", shape.element(static_cast<Index>(i)), actual[i], expected[i]);
+    }
+  }
+  if (wrong > 0) out.detail += fmt::format("; {} of {} compared elements disagree", wrong, total);
   return out;
 }
 
@@ -415,10 +459,13 @@ class DescribedContract final : public detail::ErasedContract {
       const void* data = of(tensor, detail::as<Output>(output).written).block.payload();
       const Shape shape{tensor.name, tensor.extents};
       const auto size = static_cast<std::size_t>(tensor.size());
+      const auto& numbers = value[i].numbers;
       if (tensor.type == ASSAY_F32) {
-        out = out & within(shape, std::span(static_cast<const float*>(data), size), value[i], bound[i]);
+        out = out & within(shape, std::span(static_cast<const float*>(data), size), numbers, bound[i]);
+      } else if (const Values written = values_at(tensor, data); tensor.is_number()) {
+        out = out & within(shape, std::span<const double>(written.numbers), numbers, bound[i]);
       } else {
-        out = out & within(shape, std::span<const double>(values_at(tensor, data)), value[i], bound[i]);
+        out = out & same_integers(shape, written.integers, value[i].integers);
       }
     }
     return out;
@@ -443,18 +490,23 @@ class ReferenceKernel final : public detail::ReadyKernel {
  private:
   void call(std::span<const Tensor> tensors) const {
     const auto& shapes = problem_.shapes().tensors;
-    PluginLibrary::Doubles numbers;
+    std::vector<Values> values;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      numbers.push_back(shapes[i].use == ASSAY_OUTPUT
-                            ? std::vector<double>(static_cast<std::size_t>(shapes[i].size()))
-                            : values_at(shapes[i], tensors[i].data));
+      values.push_back(shapes[i].use == ASSAY_OUTPUT ? unwritten_values(shapes[i], 0)
+                                                     : values_at(shapes[i], tensors[i].data));
     }
-    problem_.library->reference(problem_.operation, problem_.named_values(), numbers, nullptr);
+    problem_.library->reference(problem_.operation, problem_.named_values(), values, nullptr);
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       if (shapes[i].is_read()) continue;
       auto* bytes = static_cast<std::byte*>(tensors[i].data);
-      for (std::size_t at = 0; at < numbers[i].size(); ++at) {
-        store(shapes[i].type, shapes[i].width(), bytes + at * shapes[i].width(), numbers[i][at]);
+      const std::size_t width = shapes[i].width();
+      for (const double x : values[i].numbers) {
+        store(shapes[i].type, bytes, x);
+        bytes += width;
+      }
+      for (const std::int64_t x : values[i].integers) {
+        store_integer(width, bytes, x);
+        bytes += width;
       }
     }
   }

@@ -486,50 +486,37 @@ std::unique_ptr<detail::ReadyKernel> PluginLibrary::ready(std::size_t kernel,
                                     shapes);
 }
 
-void PluginLibrary::reference(std::size_t operation, std::span<const NamedValue> values, Doubles& numbers,
-                              Doubles* bounds) const {
+void PluginLibrary::reference(std::size_t operation, std::span<const NamedValue> values,
+                              std::vector<Values>& results, std::vector<std::vector<double>>* bounds) const {
   load();
   const PluginProblem& shapes = problem(operation, values);
   const assay_operation& own = *plugin_->operations[operation];
   const std::string where =
       fmt::format("{}: {}/{}", file_.string(), content_.operations[operation].name, in_words(values));
   const CProblem problem(values, 1);
-  // Integers come as they are: doubles hold those of 32 bits, and as many of 64 as anybody counts to.
-  std::vector<std::vector<std::byte>> narrow(numbers.size());
+  std::vector<std::vector<std::byte>> integers(results.size());  // as the library has them
   std::vector<Tensor> tensors;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
     const PluginTensor& shape = shapes.tensors[i];
     Tensor tensor{.name = shape.name,
                   .type = ElementType::f64,
                   .use = static_cast<Tensor::Use>(shape.use),
                   .width = sizeof(double),
                   .size = shape.size(),
-                  .data = numbers[i].data()};
+                  .data = results[i].numbers.data()};
     if (!shape.is_number()) {
       tensor.type = static_cast<ElementType>(shape.type);
       tensor.width = shape.width();
-      narrow[i].resize(tensor.width * static_cast<std::size_t>(tensor.size));
-      for (std::size_t at = 0; at < numbers[i].size(); ++at) {
-        const auto value =
-            static_cast<std::int64_t>(numbers[i][at]);  // little-endian: narrower ones come first
-        std::memcpy(narrow[i].data() + at * tensor.width, &value, tensor.width);
+      integers[i].resize(tensor.width * static_cast<std::size_t>(tensor.size));
+      std::byte* at = integers[i].data();
+      for (const std::int64_t value : results[i].integers) {
+        std::memcpy(at, &value, tensor.width);  // little-endian: the lower bytes come first
+        at += tensor.width;
       }
-      tensor.data = narrow[i].data();
+      tensor.data = integers[i].data();
     }
     tensors.push_back(tensor);
   }
-  const auto widen = [&](Doubles& to) {
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      if (shapes.tensors[i].is_number()) continue;
-      const std::size_t width = tensors[i].width;
-      for (std::size_t at = 0; at < to[i].size(); ++at) {
-        std::int64_t value = 0;
-        std::memcpy(&value, narrow[i].data() + at * width, width);
-        if (shapes.tensors[i].type == ASSAY_I32) value = static_cast<std::int32_t>(value);
-        to[i][at] = static_cast<double>(value);
-      }
-    }
-  };
   std::vector<std::string> names;
   const auto call = [&](const char* what, auto* function) {
     auto list = c_tensors(tensors, &shapes.tensors, names);
@@ -537,10 +524,19 @@ void PluginLibrary::reference(std::size_t operation, std::span<const NamedValue>
     if (code != 0) throw OperationFault(where, fmt::format("{}() returned {} and not 0", what, code), header);
   };
   call("reference", own.reference);
-  widen(numbers);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::byte* at = integers[i].data();
+    for (std::int64_t& value : results[i].integers) {
+      value = 0;
+      std::memcpy(&value, at, tensors[i].width);
+      if (shapes.tensors[i].type == ASSAY_I32) value = static_cast<std::int32_t>(value);
+      at += tensors[i].width;
+    }
+  }
   if (bounds == nullptr || own.bound == nullptr) return;
-  *bounds = numbers;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
+  bounds->clear();
+  for (const Values& result : results) bounds->push_back(result.numbers);
+  for (std::size_t i = 0; i < results.size(); ++i) {
     if (shapes.tensors[i].is_number()) tensors[i].data = (*bounds)[i].data();
   }
   call("bound", own.bound);

@@ -5,6 +5,7 @@
 #include "assay/detail/erased.hpp"
 #include "assay/plugin.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -86,11 +87,15 @@ class PluginLibrary {
   /// A kernel made ready in this process.
   std::unique_ptr<detail::ReadyKernel> ready(std::size_t kernel, const detail::ErasedContract& contract,
                                              const void* problem, void* input, const Context& context) const;
-  /// The result of a reference: of numbers, in double precision, one list per tensor. Lists of what is read,
-  /// and of what is updated, hold their values before. `bounds` becomes what bound() makes of the result.
-  using Doubles = std::vector<std::vector<double>>;
-  void reference(std::size_t operation, std::span<const NamedValue> values, Doubles& numbers,
-                 Doubles* bounds) const;
+  /// The values of a tensor: numbers in double precision, or integers, which doubles hold to 2^53 alone.
+  struct Values {
+    std::vector<double> numbers;
+    std::vector<std::int64_t> integers;
+  };
+  /// Replaces the values of each tensor by the result of a reference. Those of what is read, and of what is
+  /// updated, are their values before. `bounds` becomes what bound() makes of the numbers.
+  void reference(std::size_t operation, std::span<const NamedValue> values, std::vector<Values>& results,
+                 std::vector<std::vector<double>>* bounds) const;
 
   /// A hash of all code and constants in the file; empty when it cannot be read.
   std::string code() const;

@@ -326,6 +326,29 @@ TEST(Plugin, UpdatesInPlaceWhatItsReferenceUpdates) {
 }
 
 /// Loading fails or ends the process that tries: each message names the file.
+TEST(Plugin, HasItsIntegersComparedAsIntegers) {
+  Library library;
+  functions.describe = [](assay_tensor* t) {
+    t[1].type = ASSAY_I64;
+    return 2;
+  };
+  constexpr std::int64_t large = std::int64_t{1} << 53;  // as a double, this and the next are one number
+  static std::int64_t written;
+  functions.reference = [](const assay_tensor* t) {
+    for (int64_t i = 0; i < t[1].size; ++i) static_cast<std::int64_t*>(t[1].data)[i] = large + 1;
+    return 0;
+  };
+  library.kernel.run = [](void*, const assay_problem*, const assay_tensor* t, size_t) {
+    for (int64_t i = 0; i < t[1].size; ++i) static_cast<std::int64_t*>(t[1].data)[i] = written;
+    return 0;
+  };
+  written = large + 1;
+  EXPECT_EQ(complaint(library), "");
+  written = large;
+  EXPECT_EQ(complaint(library),
+            "y[0] is 9007199254740992, expected 9007199254740993; 3 of 3 compared elements disagree");
+}
+
 TEST(PluginFile, IsRefusedWhereItCannotBeLoaded) {
   const testing::CompiledFolder folder;
   const auto refusal = [](const std::filesystem::path& file) {
