@@ -7,14 +7,16 @@
 /// exp(v) (1 + v d). The number of roundings is that of the reference in single precision with an erfc of 3
 /// ulp (6 u) and an exp of 1 ulp (2 u), which is what the GNU C library documents ("Known Maximum Errors in
 /// Math Functions"); a variant may spend them otherwise. Underflow adds `underflow(x)`: an implementation may
-/// flush an exponential below the normal range to 0, which the formula multiplies by up to a (by a v'(a) in the
-/// derivative of the tanh form).
+/// flush an exponential below the normal range to 0, which the formula multiplies by up to a (by a v'(a) in
+/// the derivative of the tanh form).
 ///
 /// The bounds are relative in the left tail too, where 1 + erf and 1 + tanh cancel: at x = -5 the common
 /// x / 2 (1 + erf(x / sqrt(2))) has one digit left in single precision, and is rejected. So is the tanh form
 /// where the erf form is asked for (4.7e-4 apart at most), and x s(1.702 x) for either.
 ///
-/// A NaN in inputs[0] comes out with its bits. At -inf GELU and the sigmoid are 0, of either sign.
+/// A NaN in inputs[0] gives a NaN, of any sign and payload: 1 / (1 + exp(-x)) computes one of its own. At
+/// -inf GELU and the sigmoid are 0, of either sign; at +inf they are inf and 1. Huge and subnormal numbers
+/// are numbers like others. dz is finite.
 #pragma once
 
 #include "assay/ops/pointwise_formula.hpp"

@@ -8,6 +8,7 @@
 namespace assay::pointwise {
 
 /// dx = dz where x > 0, else +0: also where x is NaN, for which forward has put NaN into the loss already.
+/// A choice, and no product with 0 or 1: an infinite or NaN dz where x > 0 does not hold gives +0.
 /// The bound is 0 in both fills: a choice does not round.
 /// Source: Nair and Hinton, ICML 2010; at x = 0, where there is no derivative, 0 as in PyTorch.
 struct ReluBackward {

@@ -21,11 +21,12 @@ namespace assay {
 ///
 /// `values` says what inputs[0] holds, according to Formula::domain: `near` the usual range, `wide` numbers
 /// of every magnitude from 2^-30 to 2^7 and both signs (probabilities as near to 0 and 1), `special` every
-/// third element a NaN, an infinity, a zero, a subnormal number or one where an exponential over- or
-/// underflows.
+/// third element a NaN, an infinity, a zero, a subnormal or a huge number, or one where an exponential over-
+/// or underflows. In elementwise_relu_backward every fourth element of dz is special as well.
 ///
-/// A result that is NaN must be the NaN that went in, with its bits. Everything else is judged by the bound
-/// in the docstring of the formula, in which u = 2^-24 and g(r) = r u / (1 - r u).
+/// A NaN in inputs[0] gives a NaN, unless the formula says otherwise: of any sign and payload, which IEEE 754
+/// leaves open. The other inputs are finite, but for dz of elementwise_relu_backward. Everything else is
+/// judged by the bound in the docstring of the formula, in which u = 2^-24 and g(r) = r u / (1 - r u).
 template <class Formula>
 struct Pointwise {
   static constexpr std::string_view name = Formula::name;
