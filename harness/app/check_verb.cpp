@@ -10,6 +10,7 @@
 #include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/gate/durations.hpp"
+#include "core/code/calls.hpp"
 #include "core/files/scratch.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/fields.hpp"
@@ -20,6 +21,7 @@
 #include "training/job/read_job.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -238,6 +240,16 @@ std::string tally_text(const std::string& variant, const Tally& tally) {
   return out;
 }
 
+/// Returns a line on libraries that a variant declares in vain, which is no fault; else nothing.
+std::string remark_on(const Operation& operation, const std::string& variant) {
+  const auto& variants = operation.variants();
+  const auto found = std::ranges::find(variants, variant, &VariantInfo::name);
+  if (found == variants.end()) return "";
+  const std::vector<std::string> unreached = unreached_libraries(*found);
+  if (unreached.empty()) return "";
+  return fmt::format("      declares {}, which its code does not reach\n", fmt::join(unreached, ", "));
+}
+
 CheckOptions& common(CheckOptions& options) { return options; }
 CheckOptions& common(auto& options) { return options.check; }
 
@@ -262,7 +274,8 @@ Outcome told(Options given, Checks (*perform)(const Options&, const Registry&, c
   for (const auto& [operation, variants] : tallies) {
     std::string sound_rows, bad_rows;
     for (const auto& [variant, tally] : variants) {
-      (tally.disagree + tally.failed > 0 ? bad_rows : sound_rows) += tally_text(variant, tally);
+      (tally.disagree + tally.failed > 0 ? bad_rows : sound_rows) +=
+          tally_text(variant, tally) + remark_on(registry.at(operation), variant);
       const std::string name = operation + "/" + variant;
       if (tally.disagree > 0) wrong.push_back(name);
       if (tally.failed > 0) failed.push_back(fmt::format("{} at {}", name, tally.failure));

@@ -194,6 +194,10 @@ std::string text_of(const ListedOperation& operation) {
     std::vector<std::string> calls;  // beyond run-times
     for (const Calls& to : variant.calls.value_or(std::vector<Calls>())) calls.push_back(in_words(to));
     if (!calls.empty()) out += fmt::format("{:17}calls {}\n", "", fmt::join(calls, ", "));
+    const std::vector<std::string> unreached = unreached_libraries(variant);
+    if (!unreached.empty()) {
+      out += fmt::format("{:17}declares {}, which its code does not reach\n", "", fmt::join(unreached, ", "));
+    }
   }
   for (const auto& [reason, names] : not_here)
     out += fmt::format("  not here       {}: {}\n", fmt::join(names, ", "), reason);

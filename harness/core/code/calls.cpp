@@ -198,17 +198,11 @@ Agreement agreement_of_declaration(const VariantInfo& variant) {
   const auto disagreement = [](std::string detail) {
     return Agreement{.agrees = false, .detail = std::move(detail)};
   };
-  std::set<std::string> reached;
   for (const Calls& one : *variant.calls) {
     std::vector<std::string> undeclared;
     for (const std::string& name : one.names) {
-      bool declared = false;
-      for (const std::string& library : variant.libraries) {
-        if (!means(library, one.to, name)) continue;
-        reached.insert(library);
-        declared = true;
-      }
-      if (!declared) undeclared.push_back(name);
+      const auto means_it = [&](const std::string& library) { return means(library, one.to, name); };
+      if (std::ranges::none_of(variant.libraries, means_it)) undeclared.push_back(name);
     }
     if (undeclared.empty() || one.to == threads || one.to == system_calls) continue;
     return disagreement(fmt::format(
@@ -216,12 +210,26 @@ Agreement agreement_of_declaration(const VariantInfo& variant) {
         one.to == by_name ? "hides what else it calls, and does not declare it" : "it does not declare",
         one.to));
   }
-  if (reached.contains(std::string(by_name))) return {};  // the others may be what it finds by name
-  for (const std::string& library : variant.libraries) {
-    if (!reached.contains(library))
-      return disagreement(fmt::format("declares the library \"{}\", which its code does not reach", library));
-  }
   return {};
+}
+
+std::vector<std::string> unreached_libraries(const VariantInfo& variant) {
+  if (!variant.calls) return {};
+  const auto reached = [&](const std::string& library) {
+    return std::ranges::any_of(*variant.calls, [&](const Calls& one) {
+      return std::ranges::any_of(one.names,
+                                 [&](const std::string& name) { return means(library, one.to, name); });
+    });
+  };
+  std::vector<std::string> out;
+  for (const std::string& library : variant.libraries) {
+    if (!reached(library)) {
+      out.push_back(library);
+    } else if (library == by_name) {
+      return {};  // the others may be what it finds by name
+    }
+  }
+  return out;
 }
 
 }  // namespace assay

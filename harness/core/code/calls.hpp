@@ -34,8 +34,11 @@ std::string lines_of(const std::vector<Calls>& calls);
 /// `openblas (cblas_sgemm, openblas_get_num_threads, 1 more)`.
 std::string in_words(const Calls& calls);
 
-/// Disagrees where a variant calls a library that it does not declare, or declares one that its code does not
-/// reach. Agrees where the calls are not known.
+/// Disagrees where a variant calls a library that it does not declare. Agrees where the calls are not known.
 Agreement agreement_of_declaration(const VariantInfo& variant);
+
+/// Returns the libraries that a variant declares and its code does not reach: worth a remark, and no fault,
+/// since it hides nothing. Returns none where the calls are not known, or where functions are found by name.
+std::vector<std::string> unreached_libraries(const VariantInfo& variant);
 
 }  // namespace assay
