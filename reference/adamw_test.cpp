@@ -257,5 +257,22 @@ TEST(AdamWCost, Counts28BytesAndTheOperationsOfTheForm) {
   EXPECT_EQ(AdamWEpsilonHat::cost({.n = 10}).flops, 140);
 }
 
+TEST(AdamWJudge, ObjectsToNanThatIsSkipped) {
+  const Step usual = [](float g, Parameter at, Index t) {
+    const adamw::Constants<float> k(t);
+    const auto [p, m, v] = adamw::step<adamw::Paper, float>(g, {at.p, at.m, at.v}, k);
+    return Parameter{p, m, v};
+  };
+  const Step skipping = [](float g, Parameter at, Index t) {
+    const adamw::Constants<float> k(t);
+    const auto [p, m, v] = adamw::step<adamw::Paper, float>(g == g ? g : 0, {at.p, at.m, at.v}, k);
+    return Parameter{p, m, v};
+  };
+  const Agreement right = check<AdamWPaper>(usual, "n=101,t=10,gradients=special");
+  EXPECT_TRUE(right.agrees) << right.detail;
+  EXPECT_TRUE(check<AdamWPaper>(skipping, "n=101,t=10").agrees);
+  EXPECT_FALSE(check<AdamWPaper>(skipping, "n=101,t=10,gradients=special").agrees);
+}
+
 }  // namespace
 }  // namespace assay

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace assay {
 namespace {
@@ -25,12 +26,13 @@ void accumulate(const GradientAccumulation::Problem& p, const float* gradients, 
   }
 }
 
-/// Returns the factor by which a gradient of this rounded norm is kept.
+/// Returns the factor by which a gradient of this rounded norm is kept: NaN where the norm is.
 template <class Real>
 Real kept(Real norm) {
   constexpr auto limit = static_cast<Real>(GradientClip::limit),
                  floor = static_cast<Real>(GradientClip::floor);
-  return std::min(Real{1}, limit / (norm + floor));
+  const Real factor = limit / (norm + floor);
+  return factor >= 1 ? Real{1} : factor;
 }
 
 /// Sums in double for both precisions, as frameworks do it on a CPU: one float does not hold the sum of many
@@ -134,6 +136,9 @@ std::vector<GradientClip::Problem> GradientClip::corner_cases() {
   }
   // Beyond the size below which a threaded variant stays on one thread.
   out.push_back({.n = 73751});
+  for (Index size = 2; size < static_cast<Index>(size_words.size()); ++size) {
+    for (const Index n : {37, 1025, 73751}) out.push_back({.n = n, .size = size});
+  }
   return out;
 }
 
@@ -141,8 +146,18 @@ double GradientClip::footprint(const Problem& p) { return 24 * static_cast<doubl
 
 GradientClip::Input GradientClip::make_input(const Problem& p, Setting& setting) {
   Input in{setting.buffer<float>(p.n)};
-  const double scale = p.size == 0 ? 1 : 0.5 / std::sqrt(static_cast<double>(p.n));
-  for (float& x : in.g) x = static_cast<float>(scale * static_cast<double>(setting.draw()));
+  Rng& rng = setting.rng;
+  const auto scale = [&] {
+    switch (p.size) {
+      case 1: return 0.5 / std::sqrt(static_cast<double>(p.n));
+      case 4: return 1e18;
+      case 5: return std::pow(10, rng.uniform(-44, -15));
+      default: return 1.0;
+    }
+  };
+  for (float& x : in.g) x = static_cast<float>(scale() * static_cast<double>(setting.draw()));
+  if (p.size == 2) in.g[rng.integer(0, p.n - 1)] = std::numeric_limits<float>::quiet_NaN();
+  if (p.size == 3) in.g[rng.integer(0, p.n - 1)] = std::numeric_limits<float>::infinity();
   return in;
 }
 
@@ -155,7 +170,10 @@ GradientClip::Expected GradientClip::expect(const Problem&, const Input& in, Set
 }
 
 Agreement GradientClip::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
-  const double norms[] = {want.norm}, bounds[] = {g(36) * want.norm};
+  const double norms[] = {want.norm},
+               bounds[] = {std::isfinite(want.norm)
+                               ? g(36) * want.norm + 0x1p-72 * std::sqrt(static_cast<double>(p.n))
+                               : 0};
   const Agreement norm = within({"norm", {1}}, out.norm, norms, bounds);
   if (!norm.agrees) return norm;
   const double written = out.norm[0];
@@ -163,7 +181,7 @@ Agreement GradientClip::judge(const Problem& p, const Input& in, const Expected&
   const double roundings = written + floor <= limit * (1 - 8 * rounding::u) ? 0 : g(5);
   const Expectation y = expect_at(positions_of(p.n, want.units), [&](Index i) {
     const double value = c * static_cast<double>(in.g[i]);
-    return std::pair{value, roundings * std::abs(value)};
+    return std::pair{value, std::isfinite(value) ? roundings * std::abs(value) : 0};
   });
   return norm & within({"y", {p.n}}, out.y, y);
 }

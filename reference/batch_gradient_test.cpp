@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -129,6 +130,49 @@ TEST(GradientClipJudge, ObjectsToANormPerHalf) {
     clip_with(std::sqrt(squares), in, out, false);
   };
   EXPECT_FALSE(check<GradientClip>(faulty, "n=65").agrees);
+}
+
+/// Clips by the factor that `kept(norm)` returns.
+template <auto kept, class Sum>
+void clip(const GradientClip::Problem& p, const GradientClip::Input& in, GradientClip::Output& out) {
+  Sum squares = 0;
+  for (const float x : in.g) squares += static_cast<Sum>(x) * static_cast<Sum>(x);
+  out.norm[0] = static_cast<float>(std::sqrt(squares));
+  const float c = kept(out.norm[0]);
+  for (Index i = 0; i < p.n; ++i) out.y[i] = c * in.g[i];
+}
+
+TEST(GradientClipJudge, ObjectsToHidingNan) {
+  constexpr auto passes_nan_on = [](float norm) {
+    const float c = 1 / (norm + 1e-6F);
+    return c >= 1 ? 1.0F : c;
+  };
+  // min(1, NaN) is 1 there.
+  constexpr auto hides_nan = [](float norm) { return std::min(1.0F, 1 / (norm + 1e-6F)); };
+  for (const char* problem : {"n=37,size=nan", "n=37,size=infinite", "n=37,size=huge", "n=37,size=tiny"}) {
+    const Agreement found = check<GradientClip>(clip<passes_nan_on, double>, problem);
+    EXPECT_TRUE(found.agrees) << problem << ": " << found.detail;
+  }
+  EXPECT_TRUE(check<GradientClip>(clip<hides_nan, double>, "n=37").agrees);
+  EXPECT_FALSE(check<GradientClip>(clip<hides_nan, double>, "n=37,size=nan").agrees);
+}
+
+TEST(GradientClipJudge, ObjectsToSquaresThatOverflow) {
+  // Squares up to 1e36, a third of that on average, of which one float holds a thousand.
+  constexpr auto usual = [](float norm) { return std::min(1.0F, 1 / (norm + 1e-6F)); };
+  EXPECT_TRUE(check<GradientClip>(clip<usual, float>, "n=4099").agrees);
+  EXPECT_FALSE(check<GradientClip>(clip<usual, float>, "n=4099,size=huge").agrees);
+}
+
+TEST(GradientClipJudge, ObjectsToSubnormalNumbersFlushedToZero) {
+  const auto flushing = [](const GradientClip::Problem& p, const GradientClip::Input& in,
+                           GradientClip::Output& out) {
+    constexpr auto usual = [](float norm) { return std::min(1.0F, 1 / (norm + 1e-6F)); };
+    clip<usual, double>(p, in, out);
+    for (float& y : out.y) y = std::abs(y) < 1e-37F ? 0 : y;
+  };
+  EXPECT_TRUE(check<GradientClip>(flushing, "n=37").agrees);
+  EXPECT_FALSE(check<GradientClip>(flushing, "n=37,size=tiny").agrees);
 }
 
 }  // namespace

@@ -46,13 +46,19 @@ std::vector<Op::Problem> Op::corner_cases() {
   }
   // Beyond the size below which a threaded variant stays on one thread.
   out.push_back({3, 18, 71, 70});
+  for (const Problem& p : {Problem{1, 5, 1, 1}, {3, 7, 5, 13}, {2, 9, 16, 16}, {3, 19, 71, 70}}) {
+    out.push_back(p);
+    out.back().values = 1;
+  }
   return out;
 }
 
 double Op::footprint(const Problem& p) { return 4 * elements(p) + 20 * static_cast<double>(p.c); }
 
 auto Op::make_input(const Problem& p, Setting& setting) -> Input {
-  return {drawn(p.n * p.c * p.plane(), setting)};
+  Input in{drawn(p.n * p.c * p.plane(), setting)};
+  if (p.values == 1) make_some_infinite(in.dz, 1 + p.c / 3, setting.rng);
+  return in;
 }
 
 auto Op::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
@@ -66,7 +72,8 @@ auto Op::expect(const Problem& p, const Input& in, Setting& setting) -> Expected
   for (Index next = 0; next < want.size(); ++next) {
     const Index c = want[next];
     want.db.push_back(channel<double>(p, in.dz, c, [](double term) { return term; }));
-    want.bound.push_back(g * channel<double>(p, in.dz, c, [](double term) { return std::abs(term); }));
+    const double magnitude = channel<double>(p, in.dz, c, [](double term) { return std::abs(term); });
+    want.bound.push_back(std::isfinite(want.db.back()) ? g * magnitude : 0);
   }
   return want;
 }

@@ -84,5 +84,16 @@ TEST(ElementwiseChannelBiasBackwardJudge, ObjectsToAddingToWhatWasThere) {
   EXPECT_FALSE(check(faulty, "n=2,c=3,h=5,w=7", Fill::exact).agrees);
 }
 
+TEST(ElementwiseChannelBiasBackwardJudge, ObjectsToNanLeftOut) {
+  const auto without_nan = [](const Op::Problem& p, const Op::Input& in, Op::Output& out) {
+    std::ranges::fill(out.db, 0.0F);
+    for (Index i = 0; i < p.n * p.c * p.plane(); ++i) {
+      if (in.dz[i] == in.dz[i]) out.db[i / p.plane() % p.c] += in.dz[i];
+    }
+  };
+  EXPECT_TRUE(check(without_nan, "n=3,c=7,h=5,w=13", Fill::exact).agrees);
+  EXPECT_FALSE(check(without_nan, "n=3,c=7,h=5,w=13,values=special", Fill::exact).agrees);
+}
+
 }  // namespace
 }  // namespace assay

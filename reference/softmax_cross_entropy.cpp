@@ -58,6 +58,11 @@ auto SoftmaxCrossEntropy::corner_cases() -> std::vector<Problem> {
   for (const Index cols : {2, 10, 33}) {
     out.push_back({.rows = 17, .cols = cols, .smoothing = cols == 33 ? 5 : 0, .logits = 1});
   }
+  for (const Index logits : {2, 3}) {
+    for (const Index cols : {7, 33, 257}) {
+      out.push_back({.rows = 17, .cols = cols, .smoothing = cols == 33 ? 5 : 0, .logits = logits});
+    }
+  }
   out.push_back({.rows = 1, .cols = 10});
   out.push_back({.rows = 16, .cols = 1000, .smoothing = 10});
   return out;
@@ -72,7 +77,9 @@ auto SoftmaxCrossEntropy::make_input(const Problem& p, Setting& setting) -> Inpu
   for (float& x : in.x) {
     x = setting.draw();
     if (p.logits == 1 && setting.rng.unit() < 0.5) x += 1000;
+    if (p.logits == 2) x *= 1e30F;
   }
+  if (p.logits == 3) make_some_infinite(in.x, 1 + p.rows / 2, setting.rng);
   for (Index& label : in.label) label = setting.rng.integer(0, p.cols - 1);
   return in;
 }
@@ -95,21 +102,23 @@ auto SoftmaxCrossEntropy::expect(const Problem& p, const Input& in, Setting& set
     double sum = 0, distances = 0;
     for (Index j = 0; j < p.cols; ++j) {
       const double d = x[j] - largest;
-      sum += power[static_cast<std::size_t>(j)] = std::exp(d);
-      distances -= power[static_cast<std::size_t>(j)] * d;
+      const double e = power[static_cast<std::size_t>(j)] = std::exp(d);
+      sum += e;
+      if (e > 0) distances -= e * d;
     }
     const double log_sum = std::log(sum);
     const double of_sum = u * (2 * distances / sum + 8) + g(cols);
     double loss = 0;
     for (Index j = 0; j < p.cols; ++j) {
       const double d = x[j] - largest, share = power[static_cast<std::size_t>(j)] / sum, t = target(j);
-      loss += t * (log_sum - d);
+      if (t != 0) loss += t * (log_sum - d);
       want.dx.value.push_back(scale * (share - t));
-      want.dx.bound.push_back(
-          scale * (share * (u * (4 * -d + 3 * log_sum + 8) + of_sum) + 4 * u * (share + t) + 0x1p-126));
+      const double of_share = share > 0 ? share * (u * (4 * -d + 3 * log_sum + 8) + of_sum) : 0;
+      want.dx.bound.push_back(std::isnan(share) ? 0 : scale * (of_share + 4 * u * (share + t) + 0x1p-126));
     }
     want.loss.value.push_back(loss);
-    want.loss.bound.push_back(of_sum + 4 * u * log_sum + g((p.smoothing > 0 ? cols : 1) + 6) * loss);
+    const double of_loss = of_sum + 4 * u * log_sum + g((p.smoothing > 0 ? cols : 1) + 6) * loss;
+    want.loss.bound.push_back(std::isfinite(loss) ? of_loss : 0);
   }
   return want;
 }

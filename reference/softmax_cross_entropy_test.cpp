@@ -1,5 +1,7 @@
 #include "assay/ops/softmax_cross_entropy.hpp"
 
+#include "assay/registry.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,6 +66,42 @@ TEST(SoftmaxCrossEntropy, HasTheGradientOfItsMeanLoss) {
     EXPECT_NEAR(want.dx.value[static_cast<std::size_t>(at)], (above - below) / (x_above - x_below), 1e-5)
         << at;
   }
+}
+
+/// The verdict on rows by definition, on what `kept(x)` leaves of each logit.
+template <auto kept>
+Agreement check_rows(const char* problem) {
+  const auto run = [](const Op::Problem& p, const Op::Input& in, Op::Output& out) {
+    for (Index i = 0; i < p.rows; ++i) {
+      const auto x = [&](Index j) { return kept(in.x[i * p.cols + j]); };
+      float largest = x(0), sum = 0;
+      for (Index j = 1; j < p.cols; ++j) largest = std::max(largest, x(j));
+      for (Index j = 0; j < p.cols; ++j) sum += std::exp(x(j) - largest);
+      out.loss[i] = std::log(sum) - (x(in.label[i]) - largest);
+      for (Index j = 0; j < p.cols; ++j) {
+        const float share = std::exp(x(j) - largest) / sum;
+        out.dx[i * p.cols + j] = (share - (j == in.label[i] ? 1.0F : 0.0F)) / static_cast<float>(p.rows);
+      }
+    }
+  };
+  Registry registry;
+  registry.add<Op>({.name = "naive", .run = run});
+  return registry.at(Op::name).open(problem, {.fill = Fill::uniform, .rng = Rng(5)})->check(0, {});
+}
+
+TEST(SoftmaxCrossEntropyJudge, ObjectsToNanThatIsHidden) {
+  constexpr auto all = [](float x) { return x; };
+  for (const char* problem :
+       {"rows=17,cols=33", "rows=17,cols=33,logits=huge", "rows=17,cols=33,logits=special"}) {
+    const Agreement found = check_rows<all>(problem);
+    EXPECT_TRUE(found.agrees) << problem << ": " << found.detail;
+  }
+  constexpr auto hides_nan = [](float x) { return x == x ? x : -1e30F; };
+  EXPECT_TRUE(check_rows<hides_nan>("rows=17,cols=33").agrees);
+  EXPECT_FALSE(check_rows<hides_nan>("rows=17,cols=33,logits=special").agrees);
+  constexpr auto clamps = [](float x) { return std::clamp(x, -1e4F, 1e4F); };
+  EXPECT_TRUE(check_rows<clamps>("rows=17,cols=33,logits=large").agrees);
+  EXPECT_FALSE(check_rows<clamps>("rows=17,cols=33,logits=huge").agrees);
 }
 
 }  // namespace

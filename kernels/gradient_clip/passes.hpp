@@ -25,11 +25,12 @@ struct Tier {
 /// Every SIMD tier that was built, best first. Defined in simd.cpp.
 std::vector<Tier> tiers();
 
-/// Returns the factor for a gradient: exactly 1 if the norm is below the limit.
+/// Returns the factor for a gradient: exactly 1 if the norm is below the limit, and NaN if the norm is.
 inline float kept_of(float norm) {
   constexpr auto limit = static_cast<float>(GradientClip::limit),
                  floor = static_cast<float>(GradientClip::floor);
-  return std::min(1.0F, limit / (norm + floor));
+  const float factor = limit / (norm + floor);
+  return factor >= 1 ? 1.0F : factor;
 }
 
 inline float norm_of(double squares) { return static_cast<float>(std::sqrt(squares)); }

@@ -39,7 +39,11 @@ double squares(const float* g, Index first, Index last) {
       s3 = hn::MulAdd(e, e, s3);
     }
     const auto sum = hn::Add(hn::Add(s0, s1), hn::Add(s2, s3));
-    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
+    // 64 squares of 1e18 in each of sixteen lanes overflow when the lanes are added up, unless they are made
+    // smaller.
+    constexpr float smaller = 0x1p-6F;
+    const float of_lanes = hn::GetLane(hn::SumOfLanes(d, hn::Mul(sum, hn::Set(d, smaller))));
+    total += static_cast<double>(of_lanes) / static_cast<double>(smaller);
   }
   for (; i < last; ++i) total += static_cast<double>(g[i]) * static_cast<double>(g[i]);
   return total;

@@ -8,6 +8,7 @@
 #include "assay/registry.hpp"
 
 #include <cmath>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "softmax_cross_entropy/fused.cpp"
@@ -49,16 +50,31 @@ void row(const float* x, Index cols, float everywhere, float at_label, Index lab
   Index j = 0;
   float top = x[0];
   auto most = hn::Set(d, x[0]), second = most, third = most, fourth = most;
+  // The largest number and its power lose NaN.
+  auto nan = hn::IsNaN(most), other_nan = nan;
   for (; j + 4 * lanes <= cols; j += 4 * lanes) {
-    most = hn::Max(most, hn::LoadU(d, x + j));
-    second = hn::Max(second, hn::LoadU(d, x + j + lanes));
-    third = hn::Max(third, hn::LoadU(d, x + j + 2 * lanes));
-    fourth = hn::Max(fourth, hn::LoadU(d, x + j + 3 * lanes));
+    const auto a = hn::LoadU(d, x + j), b = hn::LoadU(d, x + j + lanes);
+    const auto c = hn::LoadU(d, x + j + 2 * lanes), e = hn::LoadU(d, x + j + 3 * lanes);
+    most = hn::Max(most, a);
+    second = hn::Max(second, b);
+    third = hn::Max(third, c);
+    fourth = hn::Max(fourth, e);
+    nan = hn::Or(nan, hn::Or(hn::IsNaN(a), hn::IsNaN(b)));
+    other_nan = hn::Or(other_nan, hn::Or(hn::IsNaN(c), hn::IsNaN(e)));
   }
   most = hn::Max(hn::Max(most, second), hn::Max(third, fourth));
-  for (; j + lanes <= cols; j += lanes) most = hn::Max(most, hn::LoadU(d, x + j));
+  for (; j + lanes <= cols; j += lanes) {
+    const auto a = hn::LoadU(d, x + j);
+    most = hn::Max(most, a);
+    nan = hn::Or(nan, hn::IsNaN(a));
+  }
   top = hn::GetLane(hn::MaxOfLanes(d, most));
-  for (; j < cols; ++j) top = x[j] > top ? x[j] : top;
+  bool undefined = !hn::AllFalse(d, hn::Or(nan, other_nan));
+  for (; j < cols; ++j) {
+    top = x[j] > top ? x[j] : top;
+    undefined = undefined || std::isnan(x[j]);
+  }
+  undefined = undefined || std::isinf(top);  // inf - inf
 
   // Pairs of vectors and two sums: neither exponentials nor additions wait for each other.
   auto sum = hn::Zero(d), other = hn::Zero(d);
@@ -79,6 +95,7 @@ void row(const float* x, Index cols, float everywhere, float at_label, Index lab
   }
   float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, other)));
   for (; j < cols; ++j) total += hn::GetLane(powers<1>(one, x + j, top, dx + j).v[0]);
+  if (undefined) total = std::numeric_limits<float>::quiet_NaN();
 
   *sum_of_distances = 0;
   if (everywhere > 0) {

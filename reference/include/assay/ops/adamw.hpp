@@ -122,8 +122,9 @@ Parameter<Real> step(Real g, Parameter<Real> at, const Constants<Real>& k) {
 /// Defined for finite g with |g| <= 1e17, for m and v that t - 1 steps of such gradients can have left, and
 /// for those that any number of calls at the same t leave: v tends to g^2, and v / (1 - beta2) is finite as
 /// well. Subnormals are numbers: g, m and v may be subnormal and underflow is gradual, so that flushing to
-/// zero is an error. What NaN, infinities and larger gradients do is undefined: training looks for them
-/// before the step.
+/// zero is an error. A NaN in g makes m, v and p of its parameter NaN, any NaN, and those of no other; an
+/// infinity makes m and v infinite and p NaN, of which an infinite moment may become NaN in later steps, as
+/// m + (1 - beta1)(g - m) has it. Finite gradients above 1e17 are undefined.
 ///
 /// Bound, element-wise, with u = 2^-24, g(r) = r u / (1 - r u) and the constants taken as real numbers, each
 /// rounded once from double. A term's roundings are counted along its way (Higham, Accuracy and Stability of
@@ -154,8 +155,9 @@ struct AdamW {
   static constexpr int version = 1;
 
   /// Magnitudes up to 1; up to 1e-4; 1e-6 to 1e-12, mixed; among those up to 1 every third is zero,
-  /// subnormal, of a subnormal square, or huge. The forms differ by their epsilon, which `unit` does not
-  /// show. `special` is for checks: moments of zero gradients decay to subnormals in a loop that is timed.
+  /// subnormal, of a subnormal square, huge, infinite or NaN. The forms differ by their epsilon, which `unit`
+  /// does not show. `special` is for checks: moments of zero gradients decay to subnormals in a loop that is
+  /// timed.
   static constexpr std::array<std::string_view, 4> gradient_words{"unit", "small", "tiny", "special"};
 
   struct Problem {

@@ -3,7 +3,9 @@
 
 #include "assay/operation.hpp"
 
+#include <array>
 #include <concepts>
+#include <limits>
 
 namespace assay {
 
@@ -15,6 +17,16 @@ inline Buffer<float> drawn(Index count, Setting& setting) {
   Buffer<float> out = setting.buffer<float>(count);
   for (float& x : out) x = setting.draw();
   return out;
+}
+
+/// Gives `count` drawn elements the values infinity, NaN and -infinity, one after the other.
+inline void make_some_infinite(Buffer<float>& x, Index count, Rng& rng) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(),
+                  infinity = std::numeric_limits<float>::infinity();
+  constexpr std::array<float, 3> values{infinity, nan, -infinity};
+  for (Index i = 0; i < count; ++i) {
+    x[rng.integer(0, x.size() - 1)] = values[static_cast<std::size_t>(i) % values.size()];
+  }
 }
 
 }  // namespace assay

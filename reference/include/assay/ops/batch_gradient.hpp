@@ -70,13 +70,18 @@ struct GradientAccumulation {
 /// norm = sqrt(sum_i g[i]^2)
 /// y[i] = c g[i],  c = min(1, limit / (norm + 1e-6)),  limit = 1
 /// with g[n], y[n], norm[1], f32. y is an array of its own, so that a second call finds the same gradients;
-/// frameworks scale in place. Where c = 1, y holds the bits of g. Defined for |g| <= 1e17.
+/// frameworks scale in place. Where c = 1, y holds the numbers of g, subnormal ones included. Defined for
+/// |g| <= 1e18, and for what is not finite: a NaN in g makes the norm and all of y NaN, since min(1, NaN) is
+/// NaN here, and clipping must not hide it; an infinity makes the norm infinite, c = 0, its own y NaN and the
+/// others 0. Any NaN is a NaN.
 ///
-/// `size`: gradients whose norm is above the limit (from n = 16 on), or about 0.3.
+/// `size`: gradients whose norm is above the limit (from n = 16 on); about 0.3; with one NaN, or one
+/// infinity; up to 1e18; or from 1e-44 to 1e-15.
 ///
 /// Bound, with g(r) and u as above. The norm may be summed in f32 over at most 64 terms at a time and in
 /// double from there on: a square and 64 sums, halved by the root, then root and rounding:
-///   |fl(norm) - norm| <= g(36) norm.
+///   |fl(norm) - norm| <= g(36) norm + 2^-72 sqrt(n),
+/// where the second term yields to squares in f32 that underflow: a norm of 2e-22 sqrt(n) may be 0 beside 1e-6.
 /// y is judged with the norm w that was written with it, which has passed by then: w, the sum, the quotient
 /// and the product are rounded, and w once more since a variant may have kept more digits than it wrote:
 ///   |fl(y) - y| <= g(5) |y|, and 0 where w + 1e-6 <= limit (1 - 8 u).
@@ -90,7 +95,8 @@ struct GradientClip {
   static constexpr int version = 1;
 
   static constexpr double limit = 1, floor = 1e-6;
-  static constexpr std::array<std::string_view, 2> size_words{"above", "below"};
+  static constexpr std::array<std::string_view, 6> size_words{"above",    "below", "nan",
+                                                              "infinite", "huge",  "tiny"};
 
   struct Problem {
     Index n = 1;     ///< parameters

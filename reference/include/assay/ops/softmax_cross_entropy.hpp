@@ -12,10 +12,16 @@ namespace assay {
 /// dx[i, j] = (p_ij - t_ij) / rows
 /// with p_i = softmax(x_i) = exp(x_ij) / sum_l exp(x_il), t_ij = (1 - e) [j = label_i] + e / cols and e the
 /// label smoothing. x[rows, cols] and dx[rows, cols] are row-major f32, label[rows] holds integers in [0,
-/// cols), loss[rows] is f32. dx is the gradient of the mean loss. x is finite; dx overlaps nothing.
+/// cols), loss[rows] is f32. dx is the gradient of the mean loss. dx overlaps nothing.
+///
+/// A row with a NaN or +inf has loss and gradient NaN, as frameworks compute it, and any NaN is a NaN. A
+/// class at -inf, as of a mask, has the share 0; the loss is +inf if the target has a part of it, and else
+/// does not count it. Rows of nothing but -inf are NaN. Huge numbers are numbers like others, since the
+/// largest is subtracted; in a row of equal ones every share is 1 / cols.
 ///
 /// `smoothing`: e in hundredths. `logits`: numbers around 0, or a part of them around 1,000, whose
-/// exponential is infinite unless the largest of the row is subtracted first.
+/// exponential is infinite unless the largest of the row is subtracted first, or up to 1e30, or with a few
+/// that are not finite.
 ///
 /// Bound, with u = 2^-24, g(r) = r u / (1 - r u), d_ij = x_ij - max_j x_ij and S_i = sum_j exp(d_ij) >= 1. An
 /// exponential answers to an error of its argument with the same relative error, and is itself within 8 u:
@@ -33,7 +39,7 @@ struct SoftmaxCrossEntropy {
   static constexpr std::string_view about =
       "loss = -sum_j t_j log softmax(x)_j by rows and dx = (softmax(x) - t) / rows, labels smoothed, f32";
   static constexpr int version = 1;
-  static constexpr std::array<std::string_view, 2> logits_words{"usual", "large"};
+  static constexpr std::array<std::string_view, 4> logits_words{"usual", "large", "huge", "special"};
 
   struct Problem {
     Index rows = 1, cols = 1;
