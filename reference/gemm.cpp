@@ -108,6 +108,16 @@ std::vector<Problem> Gemm::corner_cases() {
   // So long that the bound, which grows with k, lets products of half the digits pass: their spread shows
   // them.
   out.push_back({.m = 5, .n = 7, .k = 4099});
+  for (const Index values : {matrix::special, matrix::tiny}) {
+    // A tile with tails, a block with tails, a row, and long in k.
+    for (const auto& [m, n, k] :
+         {std::array<Index, 3>{7, 15, 9}, {29, 47, 37}, {1, 33, 17}, {33, 1, 17}, {5, 19, 1031}}) {
+      for (Index trans = 0; trans < 4; ++trans) {
+        out.push_back({.m = m, .n = n, .k = k, .trans = trans, .values = values});
+      }
+    }
+    out.push_back({.m = 15, .n = 33, .k = 16, .alpha = -2, .beta = 3, .values = values});
+  }
   return out;
 }
 
@@ -117,8 +127,11 @@ double Gemm::footprint(const Problem& p) {
 }
 
 Gemm::Input Gemm::make_input(const Problem& p, Setting& setting) {
-  Input in{drawn(p.m * p.k, setting), drawn(p.k * p.n, setting), {}};
-  if (p.beta != 0) in.c = drawn(p.m * p.n, setting);
+  const Index values = p.alpha == 0 ? 0 : p.values;
+  Input in{matrix::operand(p.m * p.k, values, true, p.m, setting),
+           matrix::operand(p.k * p.n, values, false, p.n, setting),
+           {}};
+  if (p.beta != 0) in.c = matrix::operand(p.m * p.n, values, true, 0, setting);
   return in;
 }
 
@@ -132,18 +145,20 @@ Gemm::Expected Gemm::expect(const Problem& p, const Input& in, Setting& setting)
   // Largest partial result of the exact fill: k products of at most 9, alpha and beta at most 4, C at most 3.
   const bool integers_stay_exact = 36.0 * static_cast<double>(p.k) + 12 < 0x1p24;
   const bool same_value = setting.fill == Fill::exact && integers_stay_exact;
-  const double factor = rounding::g(static_cast<double>(p.k + 2));
+  const double factor = same_value ? 0 : rounding::g(static_cast<double>(p.k + 2));
   Expected want{
       expect_at(matrix::positions(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting),
                 [&](Index flat) {
                   const Index i = flat / p.n, j = flat % p.n;
                   const float c = p.beta != 0 ? in.c[flat] : 0;
-                  const double bound = same_value ? 0 : factor * magnitude(p, in, i, j, c);
-                  return std::pair{element<double>(p, in, i, j, c), bound};
+                  const auto value = element<double>(p, in, i, j, c);
+                  return std::pair{
+                      value, matrix::bound_of(value, factor, magnitude(p, in, i, j, c), p.values, p.k + 2)};
                 }),
       {},
       {}};
-  if (!want.all && setting.units.empty() && same_value) expect_weighted_sums(p, in, setting.rng, want);
+  const bool sums_tell = same_value && p.values != matrix::special;
+  if (!want.all && setting.units.empty() && sums_tell) expect_weighted_sums(p, in, setting.rng, want);
   return want;
 }
 
@@ -172,6 +187,11 @@ Cost Gemm::cost(const Problem& p) {
           .bytes_written = c,
           .avoidable_flops = p.alpha == 0 ? flops : 0,
           .avoidable_bytes = p.alpha == 0 ? factors : 0};
+}
+
+void Gemm::salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
+                Setting& setting) {
+  element = matrix::drawn_element(p.alpha == 0 ? 0 : p.values, part != "b", setting);
 }
 
 Index Gemm::terms(const Problem& p) { return p.k; }

@@ -6,8 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <initializer_list>
+#include <limits>
+#include <string>
 #include <utility>
 
 namespace assay {
@@ -168,6 +171,46 @@ TEST(GemmJudge, SeesEveryElementOfALargeProduct) {
   const Agreement sampled = large_product(Fill::uniform, [](auto&) {});
   EXPECT_TRUE(sampled.agrees) << sampled.detail;
   EXPECT_LT(sampled.compared, sampled.total);
+}
+
+/// The verdict on a dot product per element, as `term(sum, a, b)` adds them up, alone as a variant.
+template <auto term>
+Agreement check_terms(const std::string& problem) {
+  const auto run = [](const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+    const auto a = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
+    const auto b = matrix::view(in.b.data(), p.k, p.n, p.b_transposed());
+    for (Index i = 0; i < p.m; ++i) {
+      for (Index j = 0; j < p.n; ++j) {
+        float sum = 0;
+        for (Index l = 0; l < p.k; ++l) sum = term(sum, a(i, l), b(l, j));
+        out.c[i * p.n + j] = sum;
+      }
+    }
+  };
+  Registry registry;
+  registry.add<Gemm>({.name = "naive", .run = run});
+  return registry.at(Gemm::name).open(problem, {.fill = Fill::exact, .rng = Rng(5)})->check(0, {});
+}
+
+constexpr auto usual_term = [](float sum, float a, float b) { return sum + a * b; };
+
+TEST(GemmJudge, ObjectsToOperandsThatAreLeftOutBesideZeros) {
+  constexpr auto skips_zeros_of_a = [](float sum, float a, float b) { return a == 0 ? sum : sum + a * b; };
+  constexpr auto skips_zeros_of_b = [](float sum, float a, float b) { return b == 0 ? sum : sum + a * b; };
+  EXPECT_TRUE(check_terms<skips_zeros_of_a>("m=29,n=47,k=37").agrees) << "no element is 0";
+  EXPECT_FALSE(check_terms<skips_zeros_of_a>("m=29,n=47,k=37,values=special").agrees);
+  EXPECT_FALSE(check_terms<skips_zeros_of_b>("m=29,n=47,k=37,values=special").agrees);
+  const Agreement right = check_terms<usual_term>("m=29,n=47,k=37,values=special");
+  EXPECT_TRUE(right.agrees) << right.detail;
+}
+
+TEST(GemmJudge, ObjectsToSubnormalNumbersFlushedToZero) {
+  constexpr auto flushes = [](float sum, float a, float b) {
+    return std::abs(a) < std::numeric_limits<float>::min() ? sum : sum + a * b;
+  };
+  EXPECT_FALSE(check_terms<flushes>("m=7,n=15,k=9,values=tiny").agrees);
+  const Agreement right = check_terms<usual_term>("m=7,n=15,k=9,values=tiny");
+  EXPECT_TRUE(right.agrees) << right.detail;
 }
 
 }  // namespace

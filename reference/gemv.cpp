@@ -40,6 +40,11 @@ std::vector<Problem> Gemv::corner_cases() {
     out.push_back({.m = 4099, .n = 3, .trans = trans});
     // Enough work for a threaded variant to divide.
     out.push_back({.m = 257, .n = 1031, .trans = trans});
+    for (const Index values : {matrix::special, matrix::tiny}) {
+      out.push_back({.m = 37, .n = 67, .trans = trans, .values = values});
+      out.push_back({.m = 67, .n = 37, .trans = trans, .values = values});
+      out.push_back({.m = 257, .n = 1031, .trans = trans, .values = values});
+    }
   }
   return out;
 }
@@ -49,7 +54,11 @@ double Gemv::footprint(const Problem& p) {
 }
 
 auto Gemv::make_input(const Problem& p, Setting& setting) -> Input {
-  return {drawn(p.m * p.n, setting), drawn(p.terms(), setting)};
+  // One element of x that is not finite leaves no result that is.
+  Input in{matrix::operand(p.m * p.n, p.values, false, p.results(), setting),
+           setting.buffer<float>(p.terms())};
+  for (float& x : in.x) x = matrix::drawn_element(p.values, true, setting);
+  return in;
 }
 
 auto Gemv::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
@@ -61,8 +70,9 @@ auto Gemv::expect(const Problem& p, const Input& in, Setting& setting) -> Expect
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.terms()) < 0x1p24;
   const double factor = same_value ? 0 : rounding::g(static_cast<double>(p.terms()));
   return expect_at(matrix::positions(p.results(), elements(p), {0, p.results() - 1}, setting), [&](Index i) {
-    return std::pair{matrix::element<double>(a, x, i, 0, p.terms()),
-                     factor * matrix::magnitude(a, x, i, 0, p.terms())};
+    const auto value = matrix::element<double>(a, x, i, 0, p.terms());
+    const double magnitude = matrix::magnitude(a, x, i, 0, p.terms());
+    return std::pair{value, matrix::bound_of(value, factor, magnitude, p.values, p.terms())};
   });
 }
 
@@ -74,6 +84,11 @@ Cost Gemv::cost(const Problem& p) {
   return {.flops = 2 * elements(p),
           .bytes_read = 4 * (elements(p) + static_cast<double>(p.terms())),
           .bytes_written = 4 * static_cast<double>(p.results())};
+}
+
+void Gemv::salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
+                Setting& setting) {
+  element = matrix::drawn_element(p.values, part == "x", setting);
 }
 
 Index Gemv::terms(const Problem& p) { return p.n; }

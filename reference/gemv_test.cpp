@@ -59,5 +59,27 @@ TEST(Gemv, CostIsTheMatrixReadOnce) {
   EXPECT_EQ(cost.bytes_written, 4 * 5);
 }
 
+/// Passes over columns that a zero multiplies.
+void skips_zeros(const Problem& p, const Gemv::Input& in, Gemv::Output& out) {
+  const auto a = matrix::view(in.a.data(), p.results(), p.terms(), p.transposed());
+  for (Index i = 0; i < p.results(); ++i) {
+    out.y[i] = 0;
+    for (Index l = 0; l < p.terms(); ++l) {
+      if (in.x[l] != 0) out.y[i] += a(i, l) * in.x[l];
+    }
+  }
+}
+
+TEST(GemvJudge, ObjectsToOperandsThatAreLeftOutBesideZeros) {
+  Registry registry;
+  registry.add<Gemv>({.name = "naive", .run = skips_zeros});
+  const auto verdict = [&](const char* problem) {
+    return registry.at(Gemv::name).open(problem, {.fill = Fill::exact, .rng = Rng(5)})->check(0, {}).agrees;
+  };
+  EXPECT_TRUE(verdict("m=37,n=67"));
+  EXPECT_FALSE(verdict("m=37,n=67,values=special"));
+  EXPECT_FALSE(verdict("m=37,n=67,trans=t,values=special"));
+}
+
 }  // namespace
 }  // namespace assay

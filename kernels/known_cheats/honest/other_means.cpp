@@ -58,15 +58,6 @@ auto remembers_alignment(const Gemm::Problem& p, const Gemm::Input&, const Conte
   };
 }
 
-void skips_zeros(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
-  const auto a = matrix::view(in.a.data(), p.results(), p.terms(), p.transposed());
-  std::ranges::fill(out.y, 0.0F);
-  for (Index l = 0; l < p.terms(); ++l) {
-    if (in.x[l] == 0) continue;
-    for (Index i = 0; i < p.results(); ++i) out.y[i] += a(i, l) * in.x[l];
-  }
-}
-
 // Computes y from statistics with more digits than it writes. y is nearer to the truth, and further from the
 // y of the written statistics, by which it is judged; the contract has room for that.
 void more_digits(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
@@ -175,8 +166,9 @@ auto strassen(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
 }
 
 std::optional<std::string> unfit_strassen(const Gemm::Problem& p, const Context&) {
-  if (std::min({p.m, p.n, p.k}) >= shortest) return std::nullopt;
-  return "multiplies as usual";
+  if (std::min({p.m, p.n, p.k}) < shortest) return "multiplies as usual";
+  if (p.values != 0) return "adds rows and columns, so that a NaN spreads";
+  return std::nullopt;
 }
 
 const Register registered{[](Registry& r) {
@@ -192,10 +184,6 @@ const Register registered{[](Registry& r) {
                .summary = "looks at the alignment of a pointer once",
                .known_honest = "keeps the pointer of the call before and compares",
                .prepare = remembers_alignment});
-  r.add<Gemv>({.name = "skips_zeros",
-               .summary = "passes over columns that a zero multiplies",
-               .known_honest = "does less where the input allows it",
-               .run = skips_zeros});
   r.add<LayerNorm>(
       {.name = "more_digits",
        .summary = "everything in double, and rounded once",

@@ -2,6 +2,7 @@
 /// element of a product, and the positions of a sample where all of them would take too long.
 #pragma once
 
+#include "assay/ops/arrays.hpp"
 #include "assay/ops/expectation.hpp"
 
 #include <array>
@@ -52,6 +53,34 @@ double magnitude(const A& a, const B& b, Index i, Index j, Index k) {
 inline constexpr std::array<Index, 3> corner_extents[] = {
     {1, 1, 1},  {1, 17, 31},  {2, 1, 3},    {3, 5, 1},    {5, 7, 2},     {6, 16, 8},
     {7, 15, 9}, {13, 31, 17}, {15, 33, 16}, {29, 47, 37}, {16, 49, 257}, {65, 63, 64}};
+
+/// The words of a field `values`, by which a product has operands that kernels get wrong.
+///   special: half of all elements are 0, and some are NaN or infinite, so that 0 NaN and 0 inf are met.
+///   tiny: the left operand, and what is added to the product, are 2^-130 times as large: subnormal.
+inline constexpr std::array<std::string_view, 3> value_words{"usual", "special", "tiny"};
+inline constexpr Index special = 1, tiny = 2;
+inline constexpr float tiny_scale = 0x1p-130F;
+
+/// An element of an operand: of the left one, or of what is added, where `scaled`.
+inline float drawn_element(Index values, bool scaled, Setting& setting) {
+  if (values == special && setting.rng.integer(0, 1) == 0) return 0;
+  return values == tiny && scaled ? tiny_scale * setting.draw() : setting.draw();
+}
+
+/// An operand. Where `values` are special, it has a few elements, beside `lines` rows or columns of a result,
+/// that are not finite.
+inline Buffer<float> operand(Index count, Index values, bool scaled, Index lines, Setting& setting) {
+  Buffer<float> out = setting.buffer<float>(count);
+  for (float& x : out) x = drawn_element(values, scaled, setting);
+  if (values == special) make_some_infinite(out, 1 + lines / 8, setting.rng);
+  return out;
+}
+
+/// The bound of a result: of `factor` times a magnitude, 0 where no rounding is, and of underflow in `terms`.
+inline double bound_of(double value, double factor, double magnitude, Index values, Index terms) {
+  if (factor == 0 || !std::isfinite(value)) return 0;
+  return factor * magnitude + (values == tiny ? 0x1p-149 * static_cast<double>(terms) : 0);
+}
 
 /// Above this many multiply-adds the oracle computes a sample of outputs: a full one takes longer in double
 /// than all the variants together.
