@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -105,10 +106,25 @@ Statistic empty_statistic(Index rows) {
 Agreement within_sides(std::string_view name, const Buffer<float>& actual, const Positions& rows,
                        const Statistic& want) {
   std::vector<double> bound = want.below;
+  std::vector<double> value = want.value;
   for (std::size_t i = 0; i < bound.size(); ++i) {
-    if (actual[rows[static_cast<Index>(i)]] > want.value[i]) bound[i] = want.above[i];
+    const float x = actual[rows[static_cast<Index>(i)]];
+    if (x > want.value[i]) bound[i] = want.above[i];
+    if (std::isinf(value[i]) && std::isnan(x) && !is_poison(x)) value[i] = static_cast<double>(x);  // a mean
   }
-  return within({name, {actual.size()}}, actual, rows, want.value, bound);
+  return within({name, {actual.size()}}, actual, rows, value, bound);
+}
+
+/// Whether the sum of so many squares overflows in f32.
+bool overflows(double mean_square, Index count) {
+  constexpr double largest = std::numeric_limits<float>::max();
+  return std::isfinite(mean_square) && mean_square * static_cast<double>(count) * (1 + 1e-3) > largest;
+}
+
+/// The most that products of x, `scale` and `gamma` lose where subnormal numbers are taken for 0, in any
+/// order.
+double underflow(double scale, double gamma) {
+  return 0x1p-126 * (1 + std::abs(scale)) * (1 + std::abs(gamma));
 }
 
 /// Compares rows of an array [rows, cols] with element(row, column), a pair of value and bound.
@@ -155,16 +171,17 @@ LayerNorm::Expected expect_layernorm(const Problem& p, const Positions& rows, Ro
     double magnitude = 0;
     for (Index j = 0; j < p.cols; ++j) magnitude += std::abs(static_cast<double>(x[j])) / n;
 
-    const double mean_error = g(n + 1) * magnitude;
     want.mean.value[at] = mean;
+    want.rstd.value[at] = reciprocal_root(variance);
+    if (!std::isfinite(variance)) continue;  // the same value
+    const double mean_error = g(n + 1) * magnitude + 0x1p-126;
     want.mean.below[at] = want.mean.above[at] = mean_error;
 
     const double h = g(n + 5);
     const double spread = variance + mean_error * mean_error;
     const double least = reciprocal_root(spread * (1 + h)) * (1 - g(3));
     const double most = reciprocal_root(std::max(0.0, variance - 4 * h * spread)) * (1 + g(3));
-    want.rstd.value[at] = reciprocal_root(variance);
-    want.rstd.below[at] = want.rstd.value[at] - least;
+    want.rstd.below[at] = overflows(spread, p.cols) ? want.rstd.value[at] : want.rstd.value[at] - least;
     want.rstd.above[at] = most - want.rstd.value[at];
   }
   return want;
@@ -175,9 +192,12 @@ Statistic expect_rmsnorm(const Problem& p, const Positions& rows, bool exact_sum
   Statistic want = empty_statistic(rows.size());
   for (Index next = 0; next < rows.size(); ++next) {
     const auto at = static_cast<std::size_t>(next);
-    const double rstd = reciprocal_root(variance_around<double>(0, x_of(rows[next]), p.cols));
+    const double mean_square = variance_around<double>(0, x_of(rows[next]), p.cols);
+    const double rstd = reciprocal_root(mean_square);
     want.value[at] = rstd;
-    want.below[at] = want.above[at] = g(exact_sum ? 5 : static_cast<double>(p.cols) / 2 + 5) * rstd;
+    if (!std::isfinite(mean_square)) continue;  // the same value
+    want.above[at] = g(exact_sum ? 5 : static_cast<double>(p.cols) / 2 + 5) * rstd;
+    want.below[at] = overflows(mean_square, p.cols) ? rstd : want.above[at];
   }
   return want;
 }
@@ -190,7 +210,9 @@ Agreement judge_layernorm(const Problem& p, const Positions& rows, const float* 
     const double m = mean[r];
     const double scale = static_cast<double>(rstd[r]) * static_cast<double>(gamma[j]);
     const double term = (static_cast<double>(x[r * p.cols + j]) - m) * scale, shift = beta[j];
-    return std::pair{term + shift, g(5) * (std::abs(term) + std::abs(shift)) + g(1) * std::abs(m * scale)};
+    const double bound =
+        g(5) * (std::abs(term) + std::abs(shift)) + g(1) * std::abs(m * scale) + underflow(rstd[r], gamma[j]);
+    return std::pair{term + shift, std::isfinite(term) ? bound : 0};
   });
 }
 
@@ -199,7 +221,7 @@ Agreement judge_rmsnorm(const Problem& p, const Positions& rows, const float* x,
   return within_rows("y", p, rows, y, [&](Index r, Index j) {
     const double value =
         static_cast<double>(x[r * p.cols + j]) * static_cast<double>(rstd[r]) * static_cast<double>(gamma[j]);
-    return std::pair{value, g(3) * std::abs(value)};
+    return std::pair{value, std::isfinite(value) ? g(3) * std::abs(value) + underflow(rstd[r], gamma[j]) : 0};
   });
 }
 
@@ -233,9 +255,27 @@ Buffer<float> parameters(Index count, Setting& setting) {
   return out;
 }
 
+/// Rows of the kind that the problem names.
+Buffer<float> rows_drawn(const Problem& p, Setting& setting) {
+  Rng& rng = setting.rng;
+  const auto element = [&]() -> double {
+    switch (p.values) {
+      case 1: return 3.3;
+      case 2: return 1e15 * rng.uniform(-1, 1);
+      case 3: return 1e20 * rng.uniform(-1, 1);
+      case 4: return std::pow(10, rng.uniform(-30, -18)) * (rng.unit() < 0.5 ? 1 : -1);
+      default: return setting.draw();
+    }
+  };
+  auto out = setting.buffer<float>(p.rows * p.cols);
+  for (float& x : out) x = static_cast<float>(element());
+  if (p.values == 5) make_some_infinite(out, 1 + p.rows / 3, rng);
+  return out;
+}
+
 /// Whether the sum of a row's squares comes out without rounding.
 bool exact_squares(const Problem& p, Fill fill) {
-  return fill == Fill::exact && static_cast<double>(p.cols) < 0x1p24 / 9;
+  return (p.values == 0 || p.values == 5) && fill == Fill::exact && static_cast<double>(p.cols) < 0x1p24 / 9;
 }
 
 double elements(const Problem& p) { return product(p.rows, p.cols); }
@@ -274,6 +314,11 @@ std::vector<Problem> layernorm::Rows::corner_cases() {
   out.push_back({.rows = 2, .cols = 4099});
   // Beyond the size below which a threaded variant stays on one thread.
   out.push_back({.rows = 97, .cols = 1025});
+  for (Index values = 1; values < static_cast<Index>(value_words.size()); ++values) {
+    // At one column y is beta, which the rounding of a large mean hides.
+    for (const Index cols : {17, 67, 1023}) out.push_back({.rows = 9, .cols = cols, .values = values});
+    out.push_back({.rows = 97, .cols = 1025, .values = values});
+  }
   return out;
 }
 
@@ -299,7 +344,7 @@ double RmsNormResidual::footprint(const Problem& p) {
 
 auto LayerNorm::make_input(const Problem& p, Setting& setting) -> Input {
   Input in;
-  in.x = drawn(p.rows * p.cols, setting);
+  in.x = rows_drawn(p, setting);
   in.gamma = parameters(p.cols, setting);
   in.beta = parameters(p.cols, setting);
   return in;
@@ -307,16 +352,16 @@ auto LayerNorm::make_input(const Problem& p, Setting& setting) -> Input {
 
 auto RmsNorm::make_input(const Problem& p, Setting& setting) -> Input {
   Input in;
-  in.x = drawn(p.rows * p.cols, setting);
+  in.x = rows_drawn(p, setting);
   in.gamma = drawn(p.cols, setting);
   return in;
 }
 
 auto LayerNormResidual::make_input(const Problem& p, Setting& setting) -> Input {
   Input in;
-  in.x = drawn(p.rows * p.cols, setting);
+  in.x = rows_drawn(p, setting);
   // The residual that a block adds is around zero.
-  in.r = parameters(p.rows * p.cols, setting);
+  in.r = p.values == 0 ? parameters(p.rows * p.cols, setting) : rows_drawn(p, setting);
   in.gamma = parameters(p.cols, setting);
   in.beta = parameters(p.cols, setting);
   // At one column y is beta, and must be larger than what the rounded mean of the fill `offset` allows.
@@ -326,10 +371,10 @@ auto LayerNormResidual::make_input(const Problem& p, Setting& setting) -> Input 
 
 auto RmsNormResidual::make_input(const Problem& p, Setting& setting) -> Input {
   Input in;
-  in.x = drawn(p.rows * p.cols, setting);
+  in.x = rows_drawn(p, setting);
   in.gamma = drawn(p.cols, setting);
-  in.r = drawn(p.rows * p.cols, setting);
-  if (setting.fill == Fill::exact) {
+  in.r = rows_drawn(p, setting);
+  if (setting.fill == Fill::exact && p.values == 0) {
     // The sum, not x, is what rmsnorm has: a small integer other than 0.
     std::ranges::transform(in.x, in.r, in.x.begin(), std::minus<>());
   }

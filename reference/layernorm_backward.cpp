@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-using layernorm::Problem;
+using Problem = layernorm::BackwardProblem;
 using rounding::g;
 
 /// The inputs of both contracts. rmsnorm has no mean: it counts as 0.
@@ -260,6 +260,14 @@ Agreement RmsNormBackward::judge(const Problem& p, const Input&, const Expected&
 
 Cost LayerNormBackward::cost(const Problem& p) { return cost_of(p, 13, 2, 2); }
 Cost RmsNormBackward::cost(const Problem& p) { return cost_of(p, 9, 1, 1); }
+
+std::vector<Problem> layernorm::RowsAndColumns::corner_cases() {
+  std::vector<Problem> out;
+  for (const layernorm::Problem& p : Rows::corner_cases()) {
+    if (p.values == 0) out.push_back({.rows = p.rows, .cols = p.cols});
+  }
+  return out;
+}
 
 Index layernorm::RowsAndColumns::units(const Problem& p) { return p.rows + p.cols; }
 

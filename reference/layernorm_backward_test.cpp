@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-using layernorm::Problem;
+using Problem = layernorm::BackwardProblem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 
 namespace assay {
 namespace {
@@ -91,6 +93,88 @@ TEST(RmsNorm, MatchesARowWorkedByHand) {
                             numbers({0.33333315F})};
   const Agreement outcome = RmsNorm::judge(p, in, want, out);
   EXPECT_TRUE(outcome.agrees) << outcome.detail;
+}
+
+/// The verdict on a variant that is alone, on rows of the kind that the problem names.
+template <class Op>
+Agreement check_values(Run<Op> run, const std::string& values) {
+  Registry registry;
+  registry.add<Op>({.name = "naive", .run = run});
+  return registry.at(Op::name)
+      .open("rows=9,cols=67,values=" + values, {.fill = Fill::uniform, .rng = Rng(5)})
+      ->check(0, {}, Workload::no_rehearsal);
+}
+
+float variance_of(float mean, const float* x, Index cols) {
+  return squares_around(mean, x, cols) / static_cast<float>(cols);
+}
+
+/// Computes 1 / sqrt of the variance as `rstd_of(variance)` has it. The mean is summed in double.
+template <auto rstd_of>
+void rows_with(const Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
+  normalise(p, in, out, [](const float* x, Index cols) {
+    double sum = 0;
+    for (Index j = 0; j < cols; ++j) sum += x[j];
+    const auto mean = static_cast<float>(sum / static_cast<double>(cols));
+    return std::pair{mean, rstd_of(variance_of(mean, x, cols))};
+  });
+}
+
+TEST(LayerNormJudge, ObjectsToWhatFailsOnRowsOfEachKind) {
+  constexpr auto right = [](float variance) { return 1 / std::sqrt(variance + eps); };
+  for (const std::string_view values : layernorm::value_words) {
+    const Agreement found = check_values<LayerNorm>(rows_with<right>, std::string(values));
+    EXPECT_TRUE(found.agrees) << values << ": " << found.detail;
+  }
+  constexpr auto divides_by_zero = [](float variance) {
+    return 1 / std::sqrt(variance > 0 ? variance + eps : 0.0F);
+  };
+  EXPECT_TRUE(check_values<LayerNorm>(rows_with<divides_by_zero>, "usual").agrees);
+  EXPECT_FALSE(check_values<LayerNorm>(rows_with<divides_by_zero>, "equal").agrees);
+  // The square of the variance overflows.
+  constexpr auto overflows = [](float variance) {
+    return 1 / std::sqrt(std::sqrt((variance + eps) * (variance + eps)));
+  };
+  EXPECT_TRUE(check_values<LayerNorm>(rows_with<overflows>, "usual").agrees);
+  EXPECT_FALSE(check_values<LayerNorm>(rows_with<overflows>, "large").agrees);
+  // inf 0, where the sum of squares overflows.
+  constexpr auto by_product = [](float variance) {
+    return std::sqrt(variance + eps) * (1 / (variance + eps));
+  };
+  EXPECT_TRUE(check_values<LayerNorm>(rows_with<by_product>, "usual").agrees);
+  EXPECT_FALSE(check_values<LayerNorm>(rows_with<by_product>, "huge").agrees);
+  constexpr auto hides_nan = [](float variance) { return 1 / std::sqrt(std::max(0.0F, variance) + eps); };
+  EXPECT_TRUE(check_values<LayerNorm>(rows_with<hides_nan>, "usual").agrees);
+  EXPECT_FALSE(check_values<LayerNorm>(rows_with<hides_nan>, "special").agrees);
+}
+
+/// Scales rows by what `kept(x)` leaves of each number.
+template <auto kept>
+void scaled_rows(const Problem& p, const RmsNorm::Input& in, RmsNorm::Output& out) {
+  for (Index r = 0; r < p.rows; ++r) {
+    const float* x = in.x.data() + r * p.cols;
+    float sum = 0;
+    for (Index j = 0; j < p.cols; ++j) sum += kept(x[j]) * kept(x[j]);
+    out.rstd[r] = 1 / std::sqrt(sum / static_cast<float>(p.cols) + eps);
+    for (Index j = 0; j < p.cols; ++j) out.y[r * p.cols + j] = kept(x[j]) * out.rstd[r] * in.gamma[j];
+  }
+}
+
+TEST(RmsNormJudge, ObjectsToWhatFailsOnRowsOfEachKind) {
+  constexpr auto all = [](float x) { return x; };
+  for (const std::string_view values : layernorm::value_words) {
+    const Agreement found = check_values<RmsNorm>(scaled_rows<all>, std::string(values));
+    EXPECT_TRUE(found.agrees) << values << ": " << found.detail;
+  }
+  constexpr auto loses_tiny = [](float x) { return std::abs(x) < 1e-15F ? 0.0F : x; };
+  EXPECT_TRUE(check_values<RmsNorm>(scaled_rows<loses_tiny>, "usual").agrees);
+  EXPECT_FALSE(check_values<RmsNorm>(scaled_rows<loses_tiny>, "tiny").agrees);
+  constexpr auto clamps = [](float x) { return std::clamp(x, -1e10F, 1e10F); };
+  EXPECT_TRUE(check_values<RmsNorm>(scaled_rows<clamps>, "usual").agrees);
+  EXPECT_FALSE(check_values<RmsNorm>(scaled_rows<clamps>, "large").agrees);
+  constexpr auto hides_nan = [](float x) { return x == x ? x : 0.0F; };
+  EXPECT_TRUE(check_values<RmsNorm>(scaled_rows<hides_nan>, "usual").agrees);
+  EXPECT_FALSE(check_values<RmsNorm>(scaled_rows<hides_nan>, "special").agrees);
 }
 
 TEST(LayerNorm, GivesAConstantRowTheScaleOfEpsilonAlone) {

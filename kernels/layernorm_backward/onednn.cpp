@@ -9,7 +9,7 @@
 namespace assay::layernorm_backward {
 namespace {
 
-using layernorm::Problem;
+using Problem = layernorm::BackwardProblem;
 
 using Op = LayerNormBackward;
 

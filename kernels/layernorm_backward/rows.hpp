@@ -11,7 +11,7 @@
 
 namespace assay::layernorm_backward {
 
-using layernorm::Problem;
+using Problem = layernorm::BackwardProblem;
 
 /// The arrays of one call. rmsnorm has no mean and dbeta.
 struct Operands {

@@ -13,10 +13,17 @@ namespace layernorm {
 /// Added to the variance, or to the mean square, so that a constant row has a finite scale.
 inline constexpr double epsilon = 1e-5;
 
+/// Rows around 0, or as the fill has them; of equal numbers; up to 1e15; up to 1e20; from 1e-30 to 1e-18; and
+/// of which some have a NaN or an infinity.
+inline constexpr std::array<std::string_view, 6> value_words{"usual", "equal", "large",
+                                                             "huge",  "tiny",  "special"};
+
 struct Problem {
   Index rows = 1, cols = 1;
+  Index values = 0;  ///< position in `value_words`
   static constexpr auto fields() {
-    return std::tuple{field("rows", &Problem::rows), field("cols", &Problem::cols)};
+    return std::tuple{field("rows", &Problem::rows), field("cols", &Problem::cols),
+                      choice("values", &Problem::values, value_words)};
   }
 };
 
@@ -42,6 +49,13 @@ struct Statistic {
 /// with x[rows, cols], y[rows, cols], gamma[cols], beta[cols], mean[rows], rstd[rows], all f32 and row-major.
 /// The statistics are outputs because the backward pass needs them. No two arrays overlap.
 ///
+/// A row of equal numbers has the variance 0, rstd = 1 / sqrt(epsilon) and y about beta. Subnormal numbers
+/// may be taken for 0, which nothing depends on beside epsilon. A row with a NaN or an infinity has rstd and
+/// y NaN, and no other row has; its mean is NaN, or with infinities of one sign that infinity or NaN:
+/// Welford's algorithm subtracts it from itself. Where the sum of the squares exceeds the largest f32, for
+/// numbers above some 1e18, rstd may be anything from 0 to the right value, and y follows from it: sums in
+/// f32 overflow to rstd = 0 and y = beta, in oneDNN and PyTorch as well. They are never NaN.
+///
 /// Bound. Let u = 2^-24, g(r) = r u / (1 - r u), n = cols, A = sum_j |x_j| / n, V the true variance of a row.
 /// * The mean is one sum: |fl(mean) - mean| <= D = g(n + 1) A, for any order of summation.
 /// * The variance is summed around fl(mean). As sum (x - mean - d)^2 / n = V + d^2, what is summed lies in
@@ -60,6 +74,7 @@ struct Statistic {
 ///   a rounding for each of the four operations, one for s, and one for m, since a variant may have kept both
 ///   in more digits than it wrote. That bound does not grow with n or with D, and so y has to be right even
 ///   where the statistics may be poor. x (s gamma) + (beta - m s gamma) is rejected: it cancels.
+///   Numbers that were taken for 0 add 2^-126 to the mean and (1 + |s|) (1 + |gamma|) 2^-126 to y.
 /// A term left out of a sum shows for cols up to about 4,000, where 1 / n is n u.
 ///
 /// Source: Ba, Kiros and Hinton, Layer Normalization, arXiv:1607.06450 (2016), equations 3 and 4.
@@ -98,10 +113,16 @@ struct LayerNorm : layernorm::Rows {
 /// y[r, j] = x[r, j] rstd[r] gamma[j]
 /// with x[rows, cols], y[rows, cols], gamma[cols], rstd[rows], all f32 and row-major. No two arrays overlap.
 ///
+/// Equal and tiny numbers are numbers like others: y of a row of 1e-20 is 316 x gamma. A row with
+/// a NaN has rstd and y NaN; with an infinity rstd = 0, and y NaN there and 0 elsewhere. Where the sum of the
+/// squares exceeds the largest f32, for numbers above some 1e18, rstd may be anything from 0 to the right
+/// value, and y follows from it, as in `layernorm` and for its reason; neither is NaN.
+///
 /// Bound. All terms of the sum are positive, so that the mean square is off by the factor 1 + g(n + 2), and
 /// its root by half of that: |fl(rstd) - rstd| <= g(n / 2 + 5) rstd. With the exact fill the sum is exact for
 /// n < 2^24 / 9, and the bound g(5) rstd at any length. y is judged by the rstd s written with it:
-/// |fl(y) - y| <= g(3) |x s gamma|, two products and a rounding for s. Higham (2002), lemma 3.1.
+/// |fl(y) - y| <= g(3) |x s gamma| + (1 + |s|) (1 + |gamma|) 2^-126, two products and a rounding for s; in
+/// the second term subnormal numbers that were taken for 0. Higham (2002), lemma 3.1.
 ///
 /// Source: Zhang and Sennrich, Root Mean Square Layer Normalization, NeurIPS 2019, equation 4; epsilon as in
 /// LLaMA (Touvron et al., arXiv:2302.13971).

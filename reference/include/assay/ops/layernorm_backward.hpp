@@ -9,8 +9,17 @@
 namespace assay {
 namespace layernorm {
 
+struct BackwardProblem {
+  Index rows = 1, cols = 1;
+  static constexpr auto fields() {
+    return std::tuple{field("rows", &BackwardProblem::rows), field("cols", &BackwardProblem::cols)};
+  }
+};
+
 /// The functions that both contracts have in common.
-struct RowsAndColumns : Rows {
+struct RowsAndColumns {
+  using Problem = BackwardProblem;
+  static std::vector<Problem> corner_cases();
   /// A unit is a row of dx, or after them a column with its sums over rows.
   static Index units(const Problem&);
 };
