@@ -1,6 +1,6 @@
 #!/bin/sh
-# Usage: ci/layers.sh [ROOT]   Fails on an #include that goes against the layers and on a file named for no purpose;
-# says file:line and the rule. Exit codes: 0 none found, 1 found.
+# Usage: ci/layers.sh [ROOT]   Fails on an #include that goes against the layers, on a verb that prints past the door
+# for texts from files, and on a file named for no purpose; says file:line and the rule. Exit codes: 0 none found, 1 found.
 #
 #   harness <- reference <- kernels <- the assay executable
 #   harness/core <- harness/bench, harness/training <- harness/app; bench and training know nothing of each other
@@ -50,6 +50,10 @@ found=$(
       is_test = FILENAME ~ /_test\.(cpp|hpp)$/
       is_cpp = FILENAME ~ /\.cpp$/
       own = FILENAME ~ /^harness\// ? room_of_file(substr(FILENAME, 9)) : ""
+    }
+    own == "app" && !is_test && /fmt::print\(/ && FILENAME !~ /\/app\/(output|progress)\.[ch]pp$/ {
+      what = "fmt::print"
+      fail("verbs print by print_visible() of harness/app/output.hpp, which escapes what a terminal obeys")
     }
     !/^[ \t]*#[ \t]*include[ \t]*[<"]/ { next }
     {

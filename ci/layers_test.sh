@@ -58,6 +58,8 @@ rejects harness/include/assay/compare_planted.hpp 'a public header includes' '#i
 rejects reference/include/assay/ops/planted.hpp 'a public header includes' '#include <sys/stat.h>'
 rejects harness/bench/measure/sampler.hpp 'by .cpp files only' '#include <benchmark/benchmark.h>'
 rejects harness/app/verbs.hpp 'by .cpp files only' '#include <CLI/CLI.hpp>'
+rejects harness/app/planted_verb.cpp 'verbs print by print_visible()' '  fmt::print("{}", name);'
+accepts harness/app/output.cpp '  fmt::print("{}", visible(text));'
 rejects harness/app/option_planted.cpp 'CLI11 is included by' '#include <CLI/CLI.hpp>'
 rejects harness/bench/measure/planted.cpp 'Google Benchmark is included by' '#include <benchmark/benchmark.h>'
 rejects kernels/gemm/planted.cpp 'Google Benchmark is included by' '#include <benchmark/benchmark.h>'

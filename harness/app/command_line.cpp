@@ -32,8 +32,8 @@ static_assert(ChildEnd::reported_crash == exit_code::crashed);
 
 Outcome obey(int argc, const char* const* argv, const Registry& registry) {
   const CommandLine line = parse_command_line(argc, argv);
-  if (!line.output.empty()) fmt::print("{}", line.output);
-  if (!line.errors.empty()) fmt::print(stderr, "assay: {}", line.errors);
+  if (!line.output.empty()) print_visible(stdout, "{}", line.output);
+  if (!line.errors.empty()) print_visible(stderr, "assay: {}", line.errors);
   if (!line.call) return {line.exit_code == exit_code::passed ? Word::done : Word::unusable};
   require_writable_outputs(line.call->options);
   return line.call->perform(registry);
@@ -76,9 +76,9 @@ bool serves_kernels(const std::vector<const char*>& arguments) {
 /// none.
 int once_printed(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  fmt::print(stderr,
-             "assay: standard output: cannot be written: {}\n  free some space, or send it elsewhere\n",
-             std::strerror(errno));
+  print_visible(stderr,
+                "assay: standard output: cannot be written: {}\n  free some space, or send it elsewhere\n",
+                std::strerror(errno));
   return code == exit_code::passed ? exit_code::unusable : code;
 }
 
@@ -91,19 +91,19 @@ int with_faults_caught(int argc, const char* const* argv, const std::function<Ou
     return translated(once_printed(action().exit_code()), codes);
   } catch (const Stopped&) {
     const Outcome outcome{Word::interrupted, "before anything was measured"};
-    fmt::print("{}", outcome.text());
+    print_visible(stdout, "{}", outcome.text());
     return translated(once_printed(outcome.exit_code()), codes);
   } catch (const ChildCrash& failure) {
-    fmt::print(stderr, "assay: {}\n", failure.what());
+    print_visible(stderr, "assay: {}\n", failure.what());
     return translated(exit_code::crashed, codes);
   } catch (const Error& failure) {
-    fmt::print(stderr, "assay: {}\n", failure.what());
+    print_visible(stderr, "assay: {}\n", failure.what());
     return translated(exit_code::unusable, codes);
   } catch (const std::system_error& failure) {  // files, and what the system has no more of
-    fmt::print(stderr, "assay: {}\n", failure.what());
+    print_visible(stderr, "assay: {}\n", failure.what());
     return translated(exit_code::unusable, codes);
   } catch (const std::exception& failure) {
-    fmt::print(stderr, "assay: {}\n", failure.what());
+    print_visible(stderr, "assay: {}\n", failure.what());
     return translated(exit_code::crashed, codes);
   }
 }
@@ -117,7 +117,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
 int run_command_line(int argc, const char* const* argv, const std::function<Registry()>& registry) {
   return with_faults_caught(argc, argv, [&] {
     const std::vector<const char*> rest = without_plugins(argc, argv);
-    if (!serves_kernels(rest)) fmt::print(stderr, "{}", use_tuned_kernels());
+    if (!serves_kernels(rest)) print_visible(stderr, "{}", use_tuned_kernels());
     Registry all = registry();
     for (const std::filesystem::path& library : plugins_here())
       add_plugin(all, library, serves_kernels(rest));

@@ -1,6 +1,7 @@
 // Completion in shells: each has a script that asks the hidden verb `__complete` for the words that may come
 // next.
 
+#include "app/output.hpp"
 #include "app/verb_functions.hpp"
 #include "app/verbs.hpp"
 #include "assay/outcome.hpp"
@@ -139,13 +140,13 @@ Outcome complete_verb(const CompleteOptions& options) {
     const std::string name = has_two ? words[0] + " " + words[1] : words[0];
     if (std::ranges::find(verbs(), name, &Verb::name) != verbs().end()) add_options(out, name, words.back());
   }
-  fmt::print("{}", out.text(before, current));
+  print_visible(stdout, "{}", out.text(before, current));
   return {};
 }
 
 Outcome completions_verb(const CompletionsOptions& options) {
   constexpr std::array scripts{bash, zsh, fish};
-  fmt::print("{}", scripts[static_cast<std::size_t>(options.shell)]);
+  print_visible(stdout, "{}", scripts[static_cast<std::size_t>(options.shell)]);
   return {};
 }
 

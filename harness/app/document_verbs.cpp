@@ -99,7 +99,7 @@ Outcome report_verb(const ReportOptions& options) {
   if (options.reports.empty()) {
     put_document(options.json, to_markdown(report), to_json(report));
   } else {
-    fmt::print("{}\n", write_report(report, options.reports).string());
+    print_visible(stdout, "{}\n", write_report(report, options.reports).string());
   }
   write_page(options.page, [&] { return report_page(report); });
   return {};
@@ -107,7 +107,7 @@ Outcome report_verb(const ReportOptions& options) {
 
 Outcome remedy_verb(const RemedyOptions&) {
   const std::string remedy = openblas_remedy();
-  if (!remedy.empty()) fmt::print("{}\n", remedy);
+  if (!remedy.empty()) print_visible(stdout, "{}\n", remedy);
   return {};
 }
 

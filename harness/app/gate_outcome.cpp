@@ -41,7 +41,7 @@ std::size_t size_of(const std::string& file) {
 
 void put_github_outputs(const std::string& json, const PullRequest& page, const Results& after,
                         const Outcome& outcome) {
-  fmt::print(json == "-" ? stderr : stdout, "{}", github_annotations(page, after.suite));
+  print_visible(json == "-" ? stderr : stdout, "{}", github_annotations(page, after.suite));
   if (const std::string file = variable("GITHUB_STEP_SUMMARY"); !file.empty()) {
     // A blank line before it: what stands there may end in a paragraph.
     const std::size_t room = most_summary_bytes - std::min(most_summary_bytes, size_of(file) + 1);
@@ -71,7 +71,7 @@ Date today() {
     throw Error(variable, fmt::format("is \"{}\", which is no day", given),
                 "unset it, or write it as 2026-10-01");
   }
-  fmt::print(stderr, "today is taken to be {}, as {} says\n", date_text(*day), variable);
+  print_visible(stderr, "today is taken to be {}, as {} says\n", date_text(*day), variable);
   return *day;
 }
 

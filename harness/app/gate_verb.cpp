@@ -102,7 +102,7 @@ Outcome gate_verb(const GateOptions& options, const Registry& registry) {
   put(wanted.json, wanted.quiet ? short_text_of(gate, page) : text_of(gate), to_json(report));
   if (!wanted.output.empty()) write_file(wanted.output, to_json(results) + "\n");
   if (!options.reports.empty()) {
-    fmt::print(stderr, "report: {}\n", write_report(report, options.reports).string());
+    print_visible(stderr, "report: {}\n", write_report(report, options.reports).string());
   }
   write_page(wanted.page, [&] { return report_page(report); });
   page.command = command_without_filter(options);

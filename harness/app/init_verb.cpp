@@ -1,5 +1,6 @@
 // A project to start from, or what an existing one lacks.
 
+#include "app/output.hpp"
 #include "app/starter.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
@@ -101,17 +102,18 @@ Outcome init_verb(const InitOptions& options) {
       kept.push_back(file.path);
     } else if (writes) {
       write_starter(options.folder, file);
-      fmt::print("wrote {}\n", (options.folder / file.path).string());
+      print_visible(stdout, "wrote {}\n", (options.folder / file.path).string());
     } else {
-      fmt::print("{}:\n{}\n", file.path.string(), indented(file.text));
+      print_visible(stdout, "{}:\n{}\n", file.path.string(), indented(file.text));
     }
   }
-  for (const fs::path& path : kept) fmt::print("{} is there already, and stays as it is\n", path.string());
+  for (const fs::path& path : kept)
+    print_visible(stdout, "{} is there already, and stays as it is\n", path.string());
   if (writes) {
-    fmt::print("{}", next_steps(options, source));
+    print_visible(stdout, "{}", next_steps(options, source));
   } else {
-    fmt::print("nothing was changed: assay init {} --write writes these files\n",
-               shell_word(options.folder.string()));
+    print_visible(stdout, "nothing was changed: assay init {} --write writes these files\n",
+                  shell_word(options.folder.string()));
   }
   return {};
 }

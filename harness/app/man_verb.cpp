@@ -1,5 +1,6 @@
 // The manual page, from the table of verbs, in roff.
 
+#include "app/output.hpp"
 #include "app/verb_functions.hpp"
 #include "app/verbs.hpp"
 #include "assay/outcome.hpp"
@@ -128,7 +129,7 @@ in the root of a repository: how gates build its revisions
 }  // namespace
 
 Outcome man_verb(const ManOptions&) {
-  fmt::print("{}", manual());
+  print_visible(stdout, "{}", manual());
   return {};
 }
 

@@ -1,4 +1,5 @@
 #include "app/measuring.hpp"
+#include "app/output.hpp"
 
 #include "assay/error.hpp"
 
@@ -22,8 +23,8 @@ std::optional<Shard> shard_of_this_process(const ShardOptions& options) {
   const ShardChoice choice = chosen_shard(options, std::getenv);
   for (const std::string& file : choice.status_files) touch(file);
   if (choice.shard) {
-    fmt::print(stderr, "shard {} of 0 to {}, by {}\n", choice.shard->index, choice.shard->count - 1,
-               choice.source);
+    print_visible(stderr, "shard {} of 0 to {}, by {}\n", choice.shard->index, choice.shard->count - 1,
+                  choice.source);
   }
   return choice.shard;
 }
@@ -31,8 +32,8 @@ std::optional<Shard> shard_of_this_process(const ShardOptions& options) {
 void say_undivided(const std::string& what) {
   const ShardChoice choice = chosen_shard({}, std::getenv);
   if (!choice.shard || choice.shard->count == 1) return;
-  fmt::print(stderr, "{} are not divided among shards: this process takes all, whatever {} say\n", what,
-             choice.source);
+  print_visible(stderr, "{} are not divided among shards: this process takes all, whatever {} say\n", what,
+                choice.source);
 }
 
 void require_whole(const std::optional<Shard>& shard, const std::string& option, const std::string& remedy) {

@@ -94,7 +94,7 @@ Outcome merge_verb(const MergeOptions& options) {
   try {
     return merge(options);
   } catch (const MissingShards& failure) {
-    fmt::print(stderr, "assay: {}\n", failure.what());
+    print_visible(stderr, "assay: {}\n", failure.what());
     return {Word::undecided};
   }
 }

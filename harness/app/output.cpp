@@ -17,15 +17,17 @@
 namespace assay {
 
 void put(const std::string& where, const std::string& words, const std::string& json) {
-  put_document(where, may_show_colours(STDOUT_FILENO) ? painted(words) : words, json);
+  if (where == "-" || !may_show_colours(STDOUT_FILENO)) return put_document(where, words, json);
+  fmt::print("{}", painted(visible(words)));
+  if (!where.empty()) write_file(where, json + "\n");
 }
 
 void put_document(const std::string& where, const std::string& text, const std::string& json) {
   if (where == "-") {
-    fmt::print("{}\n", json);
+    print_visible(stdout, "{}\n", json);
     return;
   }
-  fmt::print("{}", text);
+  print_visible(stdout, "{}", text);
   if (!where.empty()) write_file(where, json + "\n");
 }
 

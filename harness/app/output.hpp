@@ -6,13 +6,25 @@
 #include "assay/outcome.hpp"
 #include "assay/report.hpp"
 #include "core/markup/plot.hpp"
+#include "core/text/utf8.hpp"
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace assay {
+
+/// Prints to `to` as fmt::print() does, and visible(): all that a verb says to a terminal goes through here,
+/// since names in it may be those of a file from elsewhere.
+template <class... Arguments>
+void print_visible(std::FILE* to, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  fmt::print(to, "{}", visible(fmt::format(format, std::forward<Arguments>(arguments)...)));
+}
 
 /// Prints `words`, in colours where a terminal may show them, unless `where`, the place for JSON, is `-`,
 /// standard output: then only JSON is printed. Otherwise writes JSON to that file afterwards, where it is

@@ -68,9 +68,9 @@ bool has_no_times(const std::vector<LintFinding>& findings) {
   if (std::ranges::none_of(findings, [](const LintFinding& f) { return f.rule == Rule::negative; }))
     return false;
   for (const LintFinding& finding : findings) {
-    fmt::print("{}: {}: {}\n", to_string(finding.rule), finding.field, finding.text);
+    print_visible(stdout, "{}: {}: {}\n", to_string(finding.rule), finding.field, finding.text);
   }
-  fmt::print("NO PREDICTION: nothing follows from such times\n");
+  print_visible(stdout, "NO PREDICTION: nothing follows from such times\n");
   return true;
 }
 
@@ -175,15 +175,15 @@ Outcome one_epoch(const std::filesystem::path& file, const EpochOptions& options
   }
   // Before the epoch, and not among JSON.
   std::FILE* const out = options.json == "-" ? stderr : stdout;
-  fmt::print(out, "{}", frozen);
+  print_visible(out, "{}", frozen);
   std::fflush(out);
 
   const EpochRun epoch = run_epoch(*training, *prediction, Progress().hooks());
   if (!options.timeline.empty()) write_file(options.timeline, timeline_json(job.name, epoch.times));
   if (epoch.partial) {
     const bool trained_all = std::ssize(epoch.times.steps) == job.plan.steps();
-    fmt::print("INTERRUPTED after {} of {} steps{}: nothing to compare with\n", epoch.times.steps.size(),
-               job.plan.steps(), trained_all ? ", in validation" : "");
+    print_visible(stdout, "INTERRUPTED after {} of {} steps{}: nothing to compare with\n",
+                  epoch.times.steps.size(), job.plan.steps(), trained_all ? ", in validation" : "");
     return {Word::interrupted};
   }
   const Forecast known = scored(*prediction, epoch);
@@ -210,7 +210,7 @@ Outcome score_verb(const ScoreOptions& options) {
   const std::string text = read_file(options.score);
   const std::string summary = epoch_log_markdown(epoch_log_from(text, options.score.string()), hash_of(text));
   if (!options.markdown.empty()) write_file(options.markdown, summary);
-  fmt::print("{}", summary);
+  print_visible(stdout, "{}", summary);
   return {};
 }
 

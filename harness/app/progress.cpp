@@ -2,6 +2,7 @@
 
 #include "app/interrupt.hpp"
 #include "app/terminal.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +33,8 @@ double now() {
 std::string progress_line(double seconds, std::optional<double> left, std::string_view what) {
   constexpr double worth_telling = 5, known_after = 2;
   const bool told = left && seconds >= known_after && seconds + *left > worth_telling;
-  return fmt::format("{:4.0f} s{}  {}", seconds, told ? ", " + remaining_text(*left) : "", what);
+  return fmt::format("{:4.0f} s{}  {}", seconds, told ? ", " + remaining_text(*left) : "",
+                     visible(what, Lines::one));
 }
 
 Progress::Progress(bool quiet)

@@ -14,6 +14,10 @@ TEST(Progress, TellsWhatIsLeftBeforeWhatRuns) {
   EXPECT_EQ(progress_line(12, std::nullopt, "build"), "  12 s  build");
 }
 
+TEST(Progress, ShowsWhatATerminalWouldObey) {
+  EXPECT_EQ(progress_line(3, std::nullopt, "a\x1b[2J\nb"), "   3 s  a\\x1b[2J b");
+}
+
 TEST(Progress, TellsNothingOfWhatEndsWithinFiveSeconds) {
   EXPECT_EQ(progress_line(3, 1.5, "check"), "   3 s  check");
   EXPECT_EQ(progress_line(4, 1.5, "check"), "   4 s, about 2 s left  check");

@@ -27,10 +27,10 @@ Outcome list_keys(const Registry& registry, const RunRequest& request) {
   const auto plan = make_plan(registry, request.suite, request.selection, machine);
   if (plan.empty()) {
     const auto shard = shard_record(registry, request.suite, request.selection, machine);
-    fmt::print(stderr, "{}\n", in_words(*shard));
+    print_visible(stderr, "{}\n", in_words(*shard));
   }
   for (const Trial& trial : plan) {
-    if (trial.skipped.empty()) fmt::print("{}\n", trial.key);
+    if (trial.skipped.empty()) print_visible(stdout, "{}\n", trial.key);
   }
   return {};
 }
@@ -93,8 +93,8 @@ Outcome run_verb(const RunOptions& options, const Registry& registry) {
   const Results results = run(registry, request, sample_in_new_process, Progress(options.quiet).hooks());
   const Outcome outcome = outcome_of(results);
   if (flags.format != BenchmarkFormat::own) {
-    fmt::print("{}", in_benchmark_format(flags.format, results));
-    if (outcome.word != Word::measured) fmt::print(stderr, "{}", outcome.text());
+    print_visible(stdout, "{}", in_benchmark_format(flags.format, results));
+    if (outcome.word != Word::measured) print_visible(stderr, "{}", outcome.text());
     write_samples(options, results);
     return outcome;
   }

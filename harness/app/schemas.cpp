@@ -1,4 +1,5 @@
 #include "app/schemas.hpp"
+#include "app/output.hpp"
 
 #include "app/tuned_kernels.hpp"
 #include "app/verb_functions.hpp"
@@ -84,7 +85,7 @@ Json schema_named(std::string_view name) {
 }
 
 Outcome schema_verb(const SchemaOptions& options) {
-  fmt::print("{}\n", json_text(schema_named(options.format)));
+  print_visible(stdout, "{}\n", json_text(schema_named(options.format)));
   return {};
 }
 

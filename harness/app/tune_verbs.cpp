@@ -106,11 +106,11 @@ std::string present_of(const TuneRecord& record) {
 std::optional<Word> rule(TuneRecord& record, const std::string& json) {
   std::vector<Candidate>& candidates = record.ruling.candidates;
   if (const std::string& wrong = candidates.front().wrong; !wrong.empty()) {
-    fmt::print(json == "-" ? stderr : stdout, "WRONG: {}: {}\n", present_of(record), wrong);
+    print_visible(json == "-" ? stderr : stdout, "WRONG: {}: {}\n", present_of(record), wrong);
     return Word::wrong;
   }
   if (const std::size_t rounds = rounds_of(candidates); rounds < fewest_rounds) {
-    fmt::print("INTERRUPTED after {} rounds: nothing is decided\n", rounds);
+    print_visible(stdout, "INTERRUPTED after {} rounds: nothing is decided\n", rounds);
     return Word::interrupted;
   }
   record.ruling = ruled(record.words, std::move(candidates));
@@ -149,7 +149,8 @@ Outcome tuned_variable(const TunedVariable& variable, std::string command, const
                     .consequences = {std::string(variable.advice)}};
   const auto trials = trials_of(variable, selection, suite, registry, record.made.machine, record.not_here);
   if (trials.empty()) {
-    fmt::print("SKIPPED: no trial of {} runs here: {}\n", variable.variant, record.not_here.front());
+    print_visible(stdout, "SKIPPED: no trial of {} runs here: {}\n", variable.variant,
+                  record.not_here.front());
     return {Word::skipped};
   }
   std::vector<Case> cases;
@@ -267,7 +268,7 @@ Outcome tune_threshold_verb(const ThresholdOptions& tune, const Registry& regist
   record.question = question_of(tune.request, registry, record.made.machine);
   if (record.question.sizes.empty()) {
     const RefusedSizes& first = record.question.refused.front();
-    fmt::print("SKIPPED: {} does not run here: {}\n", first.by, first.why);
+    print_visible(stdout, "SKIPPED: {} does not run here: {}\n", first.by, first.why);
     return {Word::skipped};
   }
   under_way(record.made, [&](const Hooks& hooks) {
@@ -279,7 +280,7 @@ Outcome tune_threshold_verb(const ThresholdOptions& tune, const Registry& regist
   });
   const Word word = word_of(record);
   if (word == Word::interrupted) {
-    fmt::print("INTERRUPTED after {} sizes: nothing is decided\n", record.threshold.sizes.size());
+    print_visible(stdout, "INTERRUPTED after {} sizes: nothing is decided\n", record.threshold.sizes.size());
     return {word};
   }
   const doc::Document document = record_document(record);

@@ -59,7 +59,7 @@ std::vector<Suite> suites_beside(const std::filesystem::path& file, const Suite&
       if (other.name != suite.name) out.push_back(std::move(other));
     } catch (const Error& failure) {
       if (!is_meant_as_suite(entry.path())) continue;
-      fmt::print(stderr, "assay: what a slow-down costs in this suite is not said: {}\n", failure.what());
+      print_visible(stderr, "assay: what a slow-down costs in this suite is not said: {}\n", failure.what());
     }
   }
   std::ranges::sort(out, {}, &Suite::name);
@@ -236,9 +236,10 @@ Outcome prepare_verb(const PrepareOptions& options) {
   require_sides(options.builds);
   const Bundle sides = sides_of(options.builds, Progress().hooks());
   write_bundle(options.output, sides);
-  fmt::print("{}: base {}, {} layouts; head {}, {} layouts\nnext: assay gate --bundle {} --suite SUITE\n",
-             options.output.string(), sides.base.name, sides.base.links.size(), sides.head.name,
-             sides.head.links.size(), shell_word(options.output.string()));
+  print_visible(stdout,
+                "{}: base {}, {} layouts; head {}, {} layouts\nnext: assay gate --bundle {} --suite SUITE\n",
+                options.output.string(), sides.base.name, sides.base.links.size(), sides.head.name,
+                sides.head.links.size(), shell_word(options.output.string()));
   return {};
 }
 

@@ -20,12 +20,9 @@ using Columns = std::vector<std::string>;
 /// Keeps both ends: the start names the variant, the end the size and the threads.
 std::string fitted(const std::string& name) {
   Columns characters;
-  for (std::string_view rest = name; !rest.empty();) {
-    const std::size_t length = character_length(rest);
-    const bool shown = length > 0 && static_cast<unsigned char>(rest.front()) >= 0x20 && rest.front() != 0x7f;
-    characters.emplace_back(shown ? rest.substr(0, length) : std::string_view("?"));
-    rest.remove_prefix(std::max<std::size_t>(1, length));
-  }
+  const std::string all = visible(name, Lines::one);
+  for (std::string_view rest = all; !rest.empty(); rest.remove_prefix(characters.back().size()))
+    characters.emplace_back(rest.substr(0, character_length(rest)));
   if (characters.size() > name_columns) {
     constexpr std::size_t head = name_columns / 2;
     const auto first = characters.begin() + head;

@@ -4,6 +4,7 @@
 #include "bench/compare/fields.hpp"
 #include "core/machine/fields.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -304,10 +305,7 @@ std::string withheld_sentence(const Results& before, const Results& after) {
 std::string_view mark(Standing standing) { return sign_of(standing).mark; }
 
 std::string printable(std::string_view text, std::size_t width) {
-  std::string out;
-  for (const char c : text) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  if (out.size() > width) out.replace(width - 3, std::string::npos, "...");
-  return out;
+  return abridged(visible(text, Lines::one), width);
 }
 
 std::vector<std::pair<Finding, std::size_t>> shared_findings(const std::vector<const ComparedRow*>& rows) {

@@ -37,8 +37,7 @@ inline Standing standing_of_time(const ComparedRow& row) { return row.standing; 
 /// Marks differ in shape and not in colour alone.
 std::string_view mark(Standing standing);
 
-/// Text from an untrusted change for a terminal: nothing in it moves the cursor, and it is no wider than
-/// `width`.
+/// Text from an untrusted change for a line of a terminal: visible(), and of at most `width` bytes.
 std::string printable(std::string_view text, std::size_t width);
 
 /// Each finding once with the number of rows that share it, in the order of the first row. Its key is that of

@@ -3,6 +3,7 @@
 #include "assay/random.hpp"
 #include "bench/compare/words.hpp"
 #include "core/text/command.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -64,8 +65,8 @@ std::vector<FailedTrial> failed_trials(const PullRequest& page) {
 /// The message of a workflow command, or with `property` the value of one of its properties.
 std::string command_text(std::string_view text, bool property = false) {
   std::string out;
-  for (const char c : text) {
-    const bool special = c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ','));
+  for (const char c : visible(text)) {
+    const bool special = c == '%' || c == '\n' || (property && (c == ':' || c == ','));
     out += special ? fmt::format("%{:02X}", static_cast<int>(c)) : std::string(1, c);
   }
   return out;
@@ -77,13 +78,14 @@ std::string gitlab_code_quality(const PullRequest& page, const std::string& else
   Json out = Json::array();
   for (const FailedTrial& one : failed_trials(page)) {
     const bool is_regression = one.kind == "regression";
-    out.push_back(Json{{"description", fmt::format("{} {}{}", one.key, one.text,
-                                                   one.again.empty() ? "" : "; again: " + one.again)},
-                       {"check_name", "assay: " + one.kind},
-                       {"fingerprint", fmt::format("{:016x}", fnv1a(one.key, fnv1a(one.kind)))},
-                       {"severity", is_regression ? "major" : "critical"},
-                       {"location", Json{{"path", one.file.empty() ? elsewhere : one.file},
-                                         {"lines", Json{{"begin", 1}}}}}});
+    out.push_back(
+        Json{{"description", visible(fmt::format("{} {}{}", one.key, one.text,
+                                                 one.again.empty() ? "" : "; again: " + one.again))},
+             {"check_name", "assay: " + one.kind},
+             {"fingerprint", fmt::format("{:016x}", fnv1a(one.key, fnv1a(one.kind)))},
+             {"severity", is_regression ? "major" : "critical"},
+             {"location",
+              Json{{"path", one.file.empty() ? elsewhere : one.file}, {"lines", Json{{"begin", 1}}}}}});
   }
   return json_text(out) + "\n";
 }

@@ -12,30 +12,19 @@
 namespace assay {
 namespace {
 
-/// Bytes of the UTF-8 character that `text` begins with; 0 when it begins with none that XML 1.0 allows.
-std::size_t xml_character_length(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  if (first < 0x20) return first == '\t' || first == '\n' || first == '\r' ? 1 : 0;
-  return text.starts_with("\uFFFE") || text.starts_with("\uFFFF") ? 0 : character_length(text);
-}
-
 /// Escapes text for content and for attributes in double quotes.
 std::string xml(std::string_view text) {
   std::string out;
-  while (!text.empty()) {
-    const std::size_t length = xml_character_length(text);
-    switch (length == 0 ? '\0' : text.front()) {
-      case '\0': out += replacement_character; break;
+  for (const char c : visible(text)) {
+    switch (c) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
       case '\t':
-      case '\n':
-      case '\r': out += fmt::format("&#{};", static_cast<int>(text.front())); break;
-      default: out += text.substr(0, length);
+      case '\n': out += fmt::format("&#{};", static_cast<int>(c)); break;
+      default: out += c;
     }
-    text.remove_prefix(std::max<std::size_t>(1, length));
   }
   return out;
 }

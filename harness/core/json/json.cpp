@@ -1,6 +1,7 @@
 #include "core/json/json.hpp"
 
 #include "assay/error.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -256,6 +257,13 @@ std::string text_of_plain(const Library& value) {
   return value.dump(-1, ' ', false, Library::error_handler_t::replace);
 }
 
+/// JSON is printed, too: what a terminal obeys is escaped in the way of JSON.
+std::string text_of_string(const Library& value) {
+  std::string plain = text_of_plain(value);
+  if (visible(plain) == plain) return plain;
+  return value.dump(-1, ' ', /*ensure_ascii=*/true, Library::error_handler_t::replace);
+}
+
 void dump_to(std::string& out, const Json& value, std::size_t most) {
   if (value.is_array()) {
     const char* before = "[";
@@ -268,13 +276,13 @@ void dump_to(std::string& out, const Json& value, std::size_t most) {
   } else if (value.is_object()) {
     const char* before = "{";
     for (const auto& [key, item] : value.members()) {
-      out += std::exchange(before, ",") + text_of_plain(key) + ":";
+      out += std::exchange(before, ",") + text_of_string(key) + ":";
       dump_to(out, item, most);
       if (out.size() > most) return;
     }
     out += value.empty() ? "{}" : "}";
   } else if (value.is_string()) {
-    out += text_of_plain(value.text());
+    out += text_of_string(value.text());
   } else if (const auto whole = value.index()) {
     out += std::to_string(*whole);
   } else if (const auto large = value.unsigned_integer()) {

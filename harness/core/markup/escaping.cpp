@@ -13,29 +13,10 @@ namespace {
 /// Readers do not see it.
 constexpr std::string_view zero_width_space = "\u200b";
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_of_word(char c) {
   return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || static_cast<unsigned char>(c) >= 0x80;
-}
-
-/// U+202A to U+202E and U+2066 to U+2069: text after them may be shown in another order.
-bool turns_the_line(std::string_view character) {
-  const unsigned char last = static_cast<unsigned char>(character.back());
-  return (character.starts_with("\xE2\x80") && last >= 0xAA && last <= 0xAE) ||
-         (character.starts_with("\xE2\x81") && last >= 0xA6 && last <= 0xA9);
-}
-
-/// U+FFFE and U+FFFF, which no XML may hold.
-bool is_no_character(std::string_view character) {
-  return character == "\xEF\xBF\xBE" || character == "\xEF\xBF\xBF";
-}
-
-/// U+0080 to U+009F, which terminals may obey.
-bool is_late_control(std::string_view character) {
-  return character.front() == '\xC2' && static_cast<unsigned char>(character.back()) < 0xA0;
 }
 
 using Entities = std::initializer_list<std::pair<char, std::string_view>>;
@@ -44,25 +25,6 @@ using Entities = std::initializer_list<std::pair<char, std::string_view>>;
 std::string spelled(char c, const Entities& entities) {
   const auto found = std::ranges::find(entities, c, &std::pair<char, std::string_view>::first);
   return found == entities.end() ? std::string(1, c) : std::string(found->second);
-}
-
-/// One line of UTF-8.
-std::string cleaned(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t length = character_length(text);
-    const std::string_view character = text.substr(0, std::max<std::size_t>(1, length));
-    if (length == 0 || (length == 2 && is_late_control(character)) ||
-        (length == 3 && (turns_the_line(character) || is_no_character(character)))) {
-      out += replacement_character;
-    } else if (length == 1 && is_control(character.front())) {
-      out += ' ';
-    } else {
-      out += character;
-    }
-    text.remove_prefix(character.size());
-  }
-  return out;
 }
 
 /// Whether a forge would find a link, a name or a number at the border of `before` and `after`. GitHub:
@@ -157,7 +119,7 @@ std::string json_in_script(std::string_view text) {
 }  // namespace
 
 std::string escaped(std::string_view text, Place place) {
-  const std::string line = cleaned(text);
+  const std::string line = visible(text, Lines::one);
   switch (place) {
     case Place::prose: return prose(line, false);
     case Place::cell: return prose(line, true);

@@ -19,8 +19,7 @@ enum class Place {
 };
 
 /// Returns text that renders as itself, on one line and within its table cell. Markup, HTML and formulas have
-/// no effect; no name is mentioned, no issue is referred to and no address becomes a link. Characters that
-/// have no glyph become spaces, what is no UTF-8 or changes the direction of writing becomes U+FFFD.
+/// no effect; no name is mentioned, no issue is referred to and no address becomes a link. It is visible().
 std::string escaped(std::string_view text, Place place = Place::prose);
 
 }  // namespace assay

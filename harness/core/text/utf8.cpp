@@ -1,8 +1,28 @@
 #include "core/text/utf8.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 
 namespace assay {
+namespace {
+
+/// Whether a character of UTF-8 is obeyed by terminals, or forbidden in XML.
+bool is_invisible(std::string_view character) {
+  const auto last = static_cast<unsigned char>(character.back());
+  switch (character.size()) {
+    case 1: return last < 0x20 || last == 0x7F;
+    case 2: return character.front() == '\xC2' && last < 0xA0;
+    case 3:
+      return (character.starts_with("\xE2\x80") && last >= 0xAA && last <= 0xAE) ||
+             (character.starts_with("\xE2\x81") && last >= 0xA6 && last <= 0xA9) ||
+             (character.starts_with("\xEF\xBF") && last >= 0xBE);
+    default: return false;
+  }
+}
+
+}  // namespace
 
 std::size_t character_length(std::string_view text) {
   if (text.empty()) return 0;
@@ -19,6 +39,26 @@ std::size_t character_length(std::string_view text) {
   const std::uint32_t least = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
   const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
   return code < least || code > 0x10FFFF || surrogate ? 0 : length;
+}
+
+std::string visible(std::string_view text, Lines lines) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(1, length));
+    text.remove_prefix(character.size());
+    const char first = character.front();
+    if (first == '\r' && text.starts_with('\n')) continue;  // the end of a line, as other systems write it
+    if (first == '\n' || first == '\t') {
+      out += lines == Lines::one ? ' ' : first;
+    } else if (length == 0 || is_invisible(character)) {
+      for (const char byte : character) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    } else {
+      out += character;
+    }
+  }
+  return out;
 }
 
 std::string abridged(std::string_view text, std::size_t most) {

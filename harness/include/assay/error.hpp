@@ -10,7 +10,8 @@ namespace assay {
 /// skip) are values instead.
 class Error : public std::runtime_error {
  public:
-  /// `where` names the file, key or option; `what` says what is wrong with it; `remedy` what to do.
+  /// `where` names the file, key or option; `what` says what is wrong with it; `remedy` what to do. Escape
+  /// characters in them, from a file, are shown as `\x1b`.
   Error(const std::string& where, const std::string& what, const std::string& remedy);
 };
 

@@ -1,0 +1,49 @@
+#include "core/text/utf8.hpp"
+
+#include "assay/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+TEST(Visible, ShowsControls) {
+  EXPECT_EQ(visible("a\x1b[31m\x07\x7f"), R"(a\x1b[31m\x07\x7f)");
+  EXPECT_EQ(visible(std::string_view("a\0b", 3)), R"(a\x00b)");
+  EXPECT_EQ(visible("a\u009b31m\u0080"), R"(a\xc2\x9b31m\xc2\x80)") << "U+0080 to U+009F";
+  EXPECT_EQ(visible("\u00a0"), "\u00a0") << "the first character beyond them";
+}
+
+TEST(Visible, ShowsBytesThatAreNoText) {
+  EXPECT_EQ(visible("a\x9b\xff\xc3(b\xe2\x80"), R"(a\x9b\xff\xc3(b\xe2\x80)");
+  EXPECT_EQ(visible("\xed\xa0\x80"), R"(\xed\xa0\x80)") << "half of a pair of UTF-16";
+}
+
+TEST(Visible, ShowsWhatTurnsTheLine) {
+  for (const char* turn : {"\u202a", "\u202e", "\u2066", "\u2069"})
+    EXPECT_EQ(visible(turn).size(), 12) << turn;
+  for (const char* other : {"\u2029", "\u202f", "\u2065", "\u206a"}) EXPECT_EQ(visible(other), other);
+}
+
+TEST(Visible, HasNoCharacterThatXmlForbids) {
+  EXPECT_EQ(visible("\uFFFE\uFFFF"), R"(\xef\xbf\xbe\xef\xbf\xbf)");
+}
+
+TEST(Visible, KeepsLinesWhereThereAreSeveral) {
+  EXPECT_EQ(visible("a\n\tb\r\n"), "a\n\tb\n");
+  EXPECT_EQ(visible("a\n\tb\r\n", Lines::one), "a  b ");
+  EXPECT_EQ(visible("safe\rforged"), R"(safe\x0dforged)");
+}
+
+TEST(Visible, LeavesTextAlone) {
+  for (const char* plain : {"", "1.05x slower, 3 % of 2 ms", "µ—é𝛼", "\u200b", R"(\x1b)"})
+    EXPECT_EQ(visible(plain), plain);
+}
+
+TEST(Error, HoldsNothingThatATerminalObeys) {
+  const Error fault("a\x1b.json", "is \u009b2J", "name\nanother \xff");
+  EXPECT_STREQ(fault.what(), "a\\x1b.json: is \\xc2\\x9b2J\n  name\nanother \\xff");
+}
+
+}  // namespace
+}  // namespace assay
