@@ -11,6 +11,7 @@
 #include "bench/programs/bundle.hpp"
 #include "bench/programs/project.hpp"
 #include "core/check/doubling.hpp"
+#include "core/text/utf8.hpp"
 #include "training/epoch/epoch_log.hpp"
 #include "training/epoch/training_plan.hpp"
 #include "training/job/read_job.hpp"
@@ -254,6 +255,50 @@ TEST_P(FileFormats, NameANumberBeyondTheLargest) {
   });
 }
 
+/// Sums, products and logarithms of numbers that pass stay finite.
+TEST_P(FileFormats, RefuseNumbersThatNothingCanHave) {
+  Json file = whole();
+  each_inside(file, "", [&](const std::string& place, Json& value) {
+    if (!value.is_number() || place.ends_with("worst_error")) return;  // of a wrong output, it is any number
+    const Json right = value;
+    for (const Json& planted : {Json(1e308), Json(-1e308), Json("nan"), Json("inf")}) {
+      value = planted;
+      EXPECT_THAT(complaint(file.dump()), names_file()) << place << " is " << planted;
+    }
+    value = right;
+  });
+}
+
+TEST_P(FileFormats, RefuseCountsAndTimesBelowZero) {
+  Json file = whole();
+  each_inside(file, "", [&](const std::string& place, Json& value) {
+    // Logarithms have signs, and lint() tells whoever measures a job about its times.
+    for (const char* has_sign :
+         {"log_ratio", "worst_error", "load_seconds", "wall_seconds", "planted.o/v/p#1", ".low"})
+      if (place.ends_with(has_sign)) return;
+    if (!value.is_number() || GetParam().name == std::string("phases")) return;
+    const Json right = std::exchange(value, Json(-2));
+    EXPECT_THAT(complaint(file.dump()), names_file()) << place;
+    value = right;
+  });
+}
+
+/// Complaints are printed. Texts and keys of a file must not reach a terminal as they are.
+TEST_P(FileFormats, ComplainWithoutWhatATerminalObeys) {
+  Json file = whole();
+  const Json planted("x\x1b[31m\u009b2J\u202e\x7f");
+  each_inside(file, "", [&](const std::string& place, Json& value) {
+    const Json right = std::exchange(value, planted);
+    const std::string found = complaint(file.dump());
+    EXPECT_EQ(found, visible(found)) << place;
+    value = right;
+  });
+  for (const char* member : {R"("\u001b[31m\u009b": 1)", "\"\xff\": 1", "\"\x1b\": 1"}) {
+    const std::string found = complaint(with_first(member));
+    EXPECT_EQ(found, visible(found)) << member;
+  }
+}
+
 /// A reader may know better than its schema, which sees single values; the schema promises nothing that the
 /// reader refuses to keep.
 TEST_P(FileFormats, RefuseWhatTheirSchemaRefuses) {
@@ -382,7 +427,19 @@ std::vector<Fault> faults() {
        "r.json: trials[0].agreement.compared: contradicts itself: 8 is more than"},
       {"results", "\"worst_error\":0.0", "\"worst_error\":1.5", "r.json: trials[0].agreement.worst_error"},
       {"results", "\"bytes_read\":0.0", "\"bytes_read\":-4",
-       "r.json: trials[0].cost.bytes_read: contradicts itself: -4.00 is below 0"},
+       "r.json: trials[0].cost.bytes_read: is -4, must be a number from 0"},
+      {"results", "\"memory_bytes\":0.0", "\"memory_bytes\":-4",
+       "r.json: machine.memory_bytes: is -4, must be a number from 0"},
+      {"results", "\"memory_bytes\":0.0", "\"memory_bytes\":\"nan\"", "machine.memory_bytes: is nan"},
+      {"results", "\"migrations\":0.0", "\"migrations\":-2",
+       "weather.migrations: is -2, must be a number from -1"},
+      {"results", "\"steal_share\":0.0", "\"steal_share\":1.5", "weather.steal_share: is 1.5"},
+      {"results", "[7,8]", "[7,-8]", "launches[0].calls[1]: is -8, must be an integer from 1"},
+      {"results", "\"cpu_seconds\":[1e-06,2e-06]", "\"cpu_seconds\":[1e-06,\"nan\"]",
+       "launches[0].cpu_seconds: number 1 is nan, must be a time from 0"},
+      {"results", "[1e-06,2e-06]", "[1,1e308]",
+       "r.json: trials[0].launches[0].seconds: number 1 is 1e+308, must be a time above 0, and at most 1e+09 "
+       "s"},
       {"results", "assay.result/1", "assay.result/2",
        "r.json: is of schema assay.result/2; this program reads assay.result/1 here"},
       {"results", whole_file, "{\n \"schema\": oops}", "r.json: invalid JSON at line 2, column 12"},
@@ -401,6 +458,15 @@ std::vector<Fault> faults() {
       {"gate", "\"control\":[0.001]", "\"control\":[1,2]", "launches[0].control: has 2 slices"},
       {"gate", "\"looks\":[16,21", "\"looks\":[16,16", "policy.looks: does not ascend"},
       {"gate", "\"looks\":[16,21", "\"looks\":[21,16", "policy.looks: does not ascend"},
+      {"gate", "\"budget_seconds\":0.0", "\"budget_seconds\":1e308", "g.json: budget_seconds: is 1e+308"},
+      {"gate", "\"base_allocations\":0.0", "\"base_allocations\":-1",
+       "g.json: trials[0].base_allocations: is -1, must be a number from 0"},
+      {"gate", "\"base\":[0.001]", "\"base\":[\"nan\"]", "launches[0].base[0]: is nan"},
+      {"suite", "\"per_step\":4", "\"per_step\":-4", "cases[0].per_step: is -4"},
+      {"suite", "\"per_step\":4", "\"per_step\":1e308", "cases[0].per_step: is 1e+308"},
+      {"phases", "0.01", "1e308", "p.json: phases.load.mean_seconds: is 1e+308"},
+      {"epoch-log", "\"prediction_seconds\":0.0", "\"prediction_seconds\":-1",
+       "log.jsonl, line 1: prediction_seconds: is -1"},
       {"ledger", "\"suite\":\"smoke\"", "\"suite\":\"full\"",
        "smoke.ledger.json: is of suite full, but lies where that of smoke"},
       {"ledger", "\"acceptances\":[", "\"acceptances\":3,\"x\":[", "acceptances: is a number"},
@@ -456,6 +522,11 @@ std::vector<Fault> faults() {
       {"kineto", whole_file, R"({"traceEvents": [{"ts": 1e999}]})",
        "ts: is 1e999 at character 25, beyond the largest number"},
       {"google", "1.5,", "-5,", "benchmarks[0].real_time: is -5, must be a time"},
+      {"google", "1.5,", "1e308,", "f: benchmarks[0].real_time: is 1e+308, must be a time"},
+      {"google", "\"cpu_time\": 1.5", "\"cpu_time\": -1.5",
+       "benchmarks[0].cpu_time: is -1.5, must be a time from 0"},
+      {"hyperfine", "\"user\": 0.1", "\"user\": 1e308", "results[0].user: is 1e+308, must be a time from 0"},
+      {"table", "20", "1e308", "f: line 2: \"1e308\" is no step_ms"},
       {"google", "1.5,", "1e999,", "benchmarks[0].real_time: is 1e999 at line 2"},
       {"google", "1.5,", "\"soon\",", "benchmarks[0].real_time: is a string, must be a number"},
       {"google", "\"real_time\"", "\"time\"", "benchmarks[0]: has no \"real_time\""},
@@ -467,6 +538,7 @@ std::vector<Fault> faults() {
       {"google", "\"num_cpus\": 2", "\"num_cpus\": 0", "context.num_cpus: is 0"},
       {"google", whole_file, R"({"context": {}, "benchmarks": []})", "f: benchmarks: holds no measurement"},
       {"hyperfine", "0.2]", "-2]", "results[0].times: holds -2, must be times in seconds above 0"},
+      {"hyperfine", "0.2]", "1e308]", "results[0].times: holds 1e+308, must be times in seconds above 0"},
       {"hyperfine", "0.2]", "NaN]", "invalid JSON at line 1"},
       {"hyperfine", "0.2]", "1e999]", "results[0].times[1]: is 1e999 at line 1"},
       {"hyperfine", "0.2]", "null]", "results[0].times[1]: is null, must be a number"},
@@ -482,12 +554,14 @@ std::vector<Fault> faults() {
       {"pytest", whole_file, R"({"machine_info": {}, "benchmarks": []})", "f: benchmarks: holds no test"},
       {"nvbench", "\"0.5\"", "\"fast\"", "value: is \"fast\", must be a time in seconds"},
       {"nvbench", "\"0.5\"", "\"-1\"", "value: is \"-1\", must be a time in seconds"},
+      {"nvbench", "\"0.5\"", "\"1e308\"", "value: is \"1e308\", must be a time in seconds"},
       {"nvbench", "\"0.5\"", "0.5", "value: is a number, must be a string"},
       {"nvbench", "\"summaries\"", "\"summary\"", "benchmarks[0].states[0]: has no \"summaries\""},
       {"nvbench", "\"tag\"", "\"tags\"", "summaries[0]: has no \"tag\""},
       {"nvbench", "\"states\"", "\"status\"", "is of no known format: nearest to "},
       {"nvbench", whole_file, R"({"benchmarks": []})", "f: benchmarks: holds no state"},
       {"benchdnn", "2.5", "soon", "f: line 2: the time is \"soon\", must be milliseconds"},
+      {"benchdnn", "2.5", "1e308", "f: line 2: the time is \"1e308\""},
       {"benchdnn", "2.5", "-1", "f: line 2: the time is \"-1\""},
       {"benchdnn", ",2,2.5", "",
        "f: line 2: \"perf,cpu,ref,,2x3:3x4,0.1\" has 6 fields where the template before it has 8"},

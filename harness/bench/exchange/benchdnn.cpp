@@ -2,6 +2,7 @@
 // of one slice, its average time. The template that benchdnn prints first names the fields of a line.
 #include "assay/error.hpp"
 #include "bench/exchange/foreign_results.hpp"
+#include "core/json/fields.hpp"
 #include "core/machine/text_fields.hpp"
 
 #include <fmt/format.h>
@@ -104,7 +105,7 @@ void read_benchdnn(const ResultFile& file, Results& out) {
     const auto fields = fields_of(line, *form, at);
     const std::string& milliseconds = fields[*form->time];
     const std::optional<double> time = number(milliseconds);
-    if (!time || *time < 0) {
+    if (!time || !(*time >= 0 && *time * 1e-3 <= most_seconds)) {
       throw Error(at, fmt::format("the time is \"{}\", must be milliseconds", milliseconds),
                   "keep all that benchdnn prints");
     }

@@ -66,6 +66,10 @@ void note_cores(Machine& machine, const std::optional<JsonField>& cores);
 /// Returns the slice. Throws Error naming `where` unless its time is above zero.
 Slice checked(const Slice& slice, const JsonField& where);
 
+/// Returns the processor time of that member in seconds, 0 where there is none. Throws Error naming a time
+/// that is below 0 or endless.
+double processor_seconds(const JsonField& row, std::string_view member, double unit = 1);
+
 /// Replaces the bare words for non-finite numbers by null.
 std::string with_nulls(const std::string& text);
 

@@ -2,6 +2,7 @@
 // except the median of a benchmark that reports nothing else. A bare NaN or Infinity, which counters may hold
 // and JSON may not, counts as null.
 #include "bench/exchange/foreign_results.hpp"
+#include "core/json/fields.hpp"
 #include "core/plan/trial_key.hpp"
 
 #include <fmt/format.h>
@@ -58,23 +59,31 @@ void describe_trial(TrialResult& trial, const JsonField& benchmark, const std::s
     trial.variant = with_present_names(ours->text_or("variant", ""));
     trial.problem = ours->text_or("problem", "");
     trial.workload = ours->text_or("workload", "");
-    trial.per_step = ours->number_or("per_step", 0);
-    trial.cost = {.flops = ours->number_or("flops", 0),
-                  .bytes_read = ours->number_or("bytes_read", 0),
-                  .bytes_written = ours->number_or("bytes_written", 0)};
+    const auto from_zero = [&](std::string_view key) {
+      double value = 0;
+      if (const auto found = ours->find(key))
+        Form<double>::read(*found, value, {.least = 0, .most = most_amount});
+      return value;
+    };
+    trial.per_step = from_zero("per_step");
+    trial.cost = {.flops = from_zero("flops"),
+                  .bytes_read = from_zero("bytes_read"),
+                  .bytes_written = from_zero("bytes_written")};
   }
 }
 
-/// Returns nothing for a number that is not finite. Throws Error for a negative one.
-std::optional<double> real_time_of(const JsonField& benchmark) {
+/// Returns seconds, and nothing for a number that is not finite. Throws Error for one that is negative or
+/// beyond all times.
+std::optional<double> real_time_of(const JsonField& benchmark, double unit) {
   const auto time = benchmark.find("real_time");
   if (!time) {
     if (benchmark.value().contains("real_time")) return std::nullopt;
     benchmark.refuse("has no \"real_time\"");
   }
   const double value = time->number();
-  if (value < 0) time->refuse(fmt::format("is {}, must be a time", value));
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+  if (!std::isfinite(value) && !(value < 0)) return std::nullopt;
+  if (value < 0 || value * unit > most_seconds) time->refuse(fmt::format("is {}, must be a time", value));
+  return value * unit;
 }
 
 /// Returns whether the benchmark reports that it cannot be timed, and then marks the trial so.
@@ -98,12 +107,12 @@ bool take_report(TrialResult& trial, const JsonField& benchmark) {
 void add_repetition(TrialResult& trial, const JsonField& benchmark) {
   if (take_report(trial, benchmark)) return;
   const double unit = seconds_per_unit(benchmark);
-  const double seconds = real_time_of(benchmark).value_or(0) * unit;
+  const double seconds = real_time_of(benchmark, unit).value_or(0);
   if (!(seconds > 0)) {
     trial.remark = "some repetitions report no finite time above 0 and were left out";
     return;
   }
-  Slice slice{.seconds = seconds, .cpu_seconds = benchmark.number_or("cpu_time", 0) * unit};
+  Slice slice{.seconds = seconds, .cpu_seconds = processor_seconds(benchmark, "cpu_time", unit)};
   if (const auto calls = benchmark.find("iterations")) {
     slice.calls = std::max<Index>(1, calls->integer(0, std::numeric_limits<Index>::max()));
   }

@@ -62,6 +62,13 @@ std::string one_benchmark(const std::string& members) {
   return R"({"context": {}, "benchmarks": [{"name": "A", )" + members + R"(, "time_unit": "ns"}]})";
 }
 
+TEST(GoogleBenchmarkJson, MayHoldLongTimesInASmallUnit) {
+  const Results read =
+      results_in(one_benchmark(R"("iterations": 1, "real_time": 5e9, "cpu_time": 4e9)"), "f");
+  EXPECT_DOUBLE_EQ(read.trials.at(0).launches.at(0).at(0).seconds, 5);
+  EXPECT_DOUBLE_EQ(read.trials.at(0).launches.at(0).at(0).cpu_seconds, 4);
+}
+
 TEST(GoogleBenchmarkJson, TellsWhatIsLeftOutOnPurposeFromWhatFails) {
   const auto skipped = results_in(
       one_benchmark(R"("real_time": 1, "skipped": true, "skip_message": "no such device")"), "f.json");

@@ -36,7 +36,7 @@ void read_hyperfine(const ResultFile& file, Results& out) {
       trial.launches.clear();
     }
     if (trial.failed) continue;
-    const double cpu_seconds = command.number_or("user", 0) + command.number_or("system", 0);
+    const double cpu_seconds = processor_seconds(command, "user") + processor_seconds(command, "system");
     if (const auto times = command.find("times")) {
       for (const double seconds : times->numbers())
         trial.launches.push_back({checked({.seconds = seconds, .cpu_seconds = cpu_seconds}, *times)});

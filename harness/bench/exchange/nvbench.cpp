@@ -2,6 +2,7 @@
 // it, are slices of one launch. Without them the median, or else the mean, is the only time.
 #include "assay/error.hpp"
 #include "bench/exchange/foreign_results.hpp"
+#include "core/json/fields.hpp"
 #include "core/machine/text_fields.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +30,8 @@ std::optional<JsonField> value_of(const JsonField& summary, std::string_view nam
 double seconds_in(const JsonField& field) {
   const std::string text = field.text();
   const std::optional<double> seconds = number(text);
-  if (!seconds || *seconds < 0) field.refuse(fmt::format("is \"{}\", must be a time in seconds", text));
+  if (!seconds || !(*seconds >= 0 && *seconds <= most_seconds))
+    field.refuse(fmt::format("is \"{}\", must be a time in seconds", text));
   return *seconds;
 }
 
@@ -54,7 +56,7 @@ Launch sample_times(const JsonField& summary, const std::filesystem::path& folde
     for (std::size_t byte = 0; byte < sizeof(word); ++byte)
       word |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at + byte])) << (8 * byte);
     const auto seconds = static_cast<double>(std::bit_cast<float>(word));
-    if (!std::isfinite(seconds) || !(seconds > 0)) {
+    if (!(seconds > 0 && seconds <= most_seconds)) {
       throw Error(
           file.string(),
           fmt::format("sample {} is {}, must be a time in seconds above 0", at / sizeof(float), seconds),

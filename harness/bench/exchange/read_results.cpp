@@ -195,9 +195,17 @@ void note_cores(Machine& machine, const std::optional<JsonField>& cores) {
   machine.facts.push_back({"cores", std::to_string(machine.cores)});
 }
 
+double processor_seconds(const JsonField& row, std::string_view member, double unit) {
+  const double value = row.number_or(member, 0);
+  if (!(value >= 0 && value * unit <= most_seconds))
+    row.at(member).refuse(fmt::format("is {}, must be a time from 0", value));
+  return value * unit;
+}
+
 Slice checked(const Slice& slice, const JsonField& where) {
-  if (!(slice.seconds > 0))
-    where.refuse(fmt::format("holds {}, must be times in seconds above 0", slice.seconds));
+  if (!(slice.seconds > 0 && slice.seconds <= most_seconds))
+    where.refuse(fmt::format("holds {}, must be times in seconds above 0, and at most {:g}", slice.seconds,
+                             most_seconds));
   return slice;
 }
 

@@ -52,11 +52,12 @@ void describe(Fields& f, Build& build) {
 }
 
 void describe(Fields& f, SequentialPolicy& policy) {
-  f("margin", policy.margin, {.above = 1});
-  f("same_limit", policy.same_limit, {.above = 1});
-  f("level", policy.level, {.above = 0});
-  f("same_level", policy.same_level, {.above = 0});
-  f("control_margin", policy.control_margin, {.above = 1});
+  constexpr Fields::Rule ratio{.above = 1, .most = 1e6}, share{.above = 0, .most = 1};
+  f("margin", policy.margin, ratio);
+  f("same_limit", policy.same_limit, ratio);
+  f("level", policy.level, share);
+  f("same_level", policy.same_level, share);
+  f("control_margin", policy.control_margin, ratio);
   f("screen", policy.screen, {.low = 1, .high = most});
   f("family", policy.family, {.optional = true, .low = 0, .high = most});
   f("looks", policy.looks, {.low = 1, .high = most});
@@ -83,16 +84,17 @@ void describe(Fields& f, PairedLaunch& launch) {
 void describe(Fields& f, PairedTrial& trial) {
   describe_stored_trial(f, trial.trial);
   f.keyed("per_epoch", trial.occurrences, &Occurrence::suite, &Occurrence::per_epoch,
-          {.about = "occurrences in an epoch, by suite"});
+          {.least = 0, .most = most_amount, .about = "occurrences in an epoch, by suite"});
   f("base_code", trial.base_code);
   f("head_code", trial.head_code);
   std::string left_out = trial.tested() ? "" : std::string(to_string(trial.left_out.standing));
   f("left_out", left_out);
   f("why_left_out", trial.left_out.why, {.about = "empty for trials that were tested"});
-  f("base_allocations", trial.base_allocations.count);
-  f("base_allocated_bytes", trial.base_allocations.bytes);
-  f("head_allocations", trial.head_allocations.count);
-  f("head_allocated_bytes", trial.head_allocations.bytes);
+  constexpr Fields::Rule amount{.least = 0, .most = most_amount};
+  f("base_allocations", trial.base_allocations.count, amount);
+  f("base_allocated_bytes", trial.base_allocations.bytes, amount);
+  f("head_allocations", trial.head_allocations.count, amount);
+  f("head_allocated_bytes", trial.head_allocations.bytes, amount);
   f("base_figures", trial.base_figures, {.terse = true, .about = "of its output, judged exactly"});
   f("head_figures", trial.head_figures, {.terse = true});
   f("pointers", trial.pointers, {.optional = true, .about = "where to look"});
@@ -118,15 +120,17 @@ void describe(Fields& f, TwoBuilds& run) {
   f("busy", run.busy, {.terse = true});
   f("filter", run.filter);
   f("partial", run.partial, {.about = "interrupted"});
-  f("budget_seconds", run.budget_seconds);
-  f("seconds", run.seconds);
-  f("screen_seconds", run.screen_seconds, {.optional = true});
+  constexpr Fields::Rule seconds{.least = 0, .most = most_seconds};
+  f("budget_seconds", run.budget_seconds, seconds);
+  f("seconds", run.seconds, seconds);
+  f("screen_seconds", run.screen_seconds, {.optional = true, .least = 0, .most = most_seconds});
   f("policy", run.policy);
   f("machine", run.machine);
   f("weather", run.weather);
   f("base", run.base);
   f("head", run.head);
-  f("planted", run.planted, {.optional = true, .about = "slow-downs of a self-test, by key"});
+  f("planted", run.planted,
+    {.optional = true, .least = -1, .most = most_amount, .about = "slow-downs of a self-test, by key"});
   if (f.reads()) {
     for (const auto& [key, slowdown] : std::exchange(run.planted, {})) {
       run.planted[with_present_names(key)] = slowdown;

@@ -67,8 +67,9 @@ struct Row {
 
 void describe(Fields& f, Row& row) {
   f("key", row.key);
-  f("log_ratio", row.estimate.log_ratio, finite_number);
-  f("deviation", row.estimate.deviation, {.least = 0});
+  constexpr double most_log_ratio = 100;  // e^100 times slower
+  f("log_ratio", row.estimate.log_ratio, {.least = -most_log_ratio, .most = most_log_ratio});
+  f("deviation", row.estimate.deviation, {.least = 0, .most = most_log_ratio});
   f("launches", row.estimate.launches, {.low = 0, .high = most_launches});
   if (!f.reads()) return;
   require_key(f, row.key);
@@ -105,7 +106,10 @@ void describe(Fields& f, Acceptance& acceptance) {
   }
   if (!of_figure) {
     f("ratio", acceptance.ratio,
-      {.optional = f.tells(), .above = 1, .about = "time after / time before that is accepted at most"});
+      {.optional = f.tells(),
+       .above = 1,
+       .most = 1e6,
+       .about = "time after / time before that is accepted at most"});
   }
   f("reason", acceptance.reason);
   f("until", acceptance.until, {.about = "the last day"});

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -47,7 +46,8 @@ void require_own_key(const Fields& f, const TrialResult& trial) {
 /// Files of earlier versions have a field for each figure.
 void read_former_figures(const JsonField& trial, FigureValues& values) {
   for (const Figure& figure : measured_figures()) {
-    if (const auto found = trial.find(figure.tag)) values[figure.tag] = found->number();
+    if (const auto found = trial.find(figure.tag))
+      Form<double>::read(*found, values[figure.tag], {.least = 0, .most = most_amount});
   }
 }
 
@@ -119,7 +119,8 @@ void describe(Fields& f, TrialResult& trial) {
   constexpr Fields::Rule optional{.optional = true}, terse{.terse = true};
   describe_stored_trial(f, trial);
   if (f.reads()) require_own_key(f, trial);
-  f("per_step", trial.per_step, {.optional = true, .about = "occurrences in one training step"});
+  f("per_step", trial.per_step,
+    {.optional = true, .least = 0, .most = most_amount, .about = "occurrences in one training step"});
   f("workload", trial.workload, {.optional = true, .about = "other workloads are not comparable"});
   f("note", trial.note, {.terse = true, .about = "of the case"});
   f("skipped", trial.skipped, {.terse = true, .about = "why it did not run"});
@@ -127,7 +128,8 @@ void describe(Fields& f, TrialResult& trial) {
   f("cost", trial.cost, optional);
   f("agreement", trial.agreement, optional);
   f("failure", trial.failure, {.about = "how it ended, where it did not come back"});
-  f("figures", trial.figures, {.terse = true, .about = "by tag: measured besides times"});
+  f("figures", trial.figures,
+    {.terse = true, .least = 0, .most = most_amount, .about = "by tag: measured besides times"});
   if (f.reads()) read_former_figures(f.place(), trial.figures);
   for (const Figure& figure : f.tells() ? measured_figures() : std::vector<Figure>()) {
     double former = 0;
@@ -140,16 +142,21 @@ void describe(Fields& f, TrialResult& trial) {
     {.terse = true, .about = "why no kernel can be so fast; its times are not used"});
   f("launches", trial.launches, optional);
   if (!f.reads()) return;
-  // Comparisons take logarithms; a time that is none would spoil every figure made with it.
   for (std::size_t l = 0; l < trial.launches.size(); ++l) {
     for (std::size_t i = 0; i < trial.launches[l].size(); ++i) {
-      const double seconds = trial.launches[l][i].seconds;
-      if (seconds > 0 && std::isfinite(seconds)) continue;
-      f.place()
-          .at("launches")
-          .items()[l]
-          .at("seconds")
-          .refuse(fmt::format("number {} is {}, must be a time above 0", i, seconds));
+      const Slice& slice = trial.launches[l][i];
+      const auto refuse = [&](const char* column, double value, const char* least) {
+        f.place()
+            .at("launches")
+            .items()[l]
+            .at(column)
+            .refuse(fmt::format("number {} is {}, must be a time {} 0, and at most {:g} s", i, value, least,
+                                most_seconds));
+      };
+      // Comparisons take logarithms; a time that is none would spoil every figure made with it.
+      if (!(slice.seconds > 0 && slice.seconds <= most_seconds)) refuse("seconds", slice.seconds, "above");
+      if (!(slice.cpu_seconds >= 0 && slice.cpu_seconds <= most_seconds))
+        refuse("cpu_seconds", slice.cpu_seconds, "from");
     }
   }
 }
@@ -208,7 +215,8 @@ void describe(Fields& f, Results& results) {
   f.schema(results_schema);
   f("suite", results.suite);
   f("about", results.about, optional);
-  f("steps_per_epoch", results.steps_per_epoch, {.optional = true, .about = "0: no epoch is predicted"});
+  f("steps_per_epoch", results.steps_per_epoch,
+    {.optional = true, .least = 0, .most = most_amount, .about = "0: no epoch is predicted"});
   f("date", results.date, {.optional = true, .about = "UTC, ISO 8601"});
   f("commit", results.commit, optional);
   f("seed", results.seed, optional);

@@ -85,7 +85,10 @@ void describe(Fields& f, ClaimPart& part) {
   f("figure", part.figure, claimed_figures);
   f("not_measured", part.not_measured, {.terse = true, .about = "why nothing here can decide it"});
   const bool ranged = !f.reads() || !has_no_range(part.figure);
-  const Fields::Rule range{.optional = true, .about = "as claimed; savings and shares are fractions"};
+  const Fields::Rule range{.optional = true,
+                           .least = 0,
+                           .most = most_amount,
+                           .about = "as claimed; savings and shares are fractions"};
   if (ranged) {
     f("from", part.from, range);
     f("to", part.to, range);
@@ -94,7 +97,7 @@ void describe(Fields& f, ClaimPart& part) {
   f("against", part.against, {.terse = true, .about = "variant of the same case; naive where there is none"});
   f("against_trial", part.against_trial,
     {.terse = true, .about = "or a regular expression of one key of any case"});
-  f("items", part.items, {.terse = true, .least = 0, .about = "of a call, for a rate"});
+  f("items", part.items, {.terse = true, .least = 0, .most = most_amount, .about = "of a call, for a rate"});
   f("suite", part.suite, {.terse = true, .about = "of the results that decide; all where there is none"});
   f("quiet", part.quiet,
     {.terse = true, .about = "waiting is part of it: nothing is decided beside other work"});

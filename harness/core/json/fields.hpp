@@ -54,6 +54,10 @@ struct FieldRequirement {
 inline constexpr FieldRequirement finite_number{.least = std::numeric_limits<double>::lowest(),
                                                 .most = std::numeric_limits<double>::max()};
 
+/// The longest time that a file may hold, 30 years, and the most of anything else that is counted or
+/// measured: sums and products of such numbers stay finite.
+inline constexpr double most_seconds = 1e9, most_amount = 1e30;
+
 /// The form of a type in JSON: schema(), json() and read(), which throws Error naming file, path and reason.
 template <class T>
 struct Form;

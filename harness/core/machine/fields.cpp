@@ -4,6 +4,13 @@
 
 namespace assay {
 
+namespace {
+
+constexpr Fields::Rule from_zero{.least = 0, .most = most_amount};
+constexpr Fields::Rule optional_from_zero{.optional = true, .least = 0, .most = most_amount};
+
+}  // namespace
+
 void describe(Fields& f, Fact& fact) {
   f("name", fact.name);
   f("value", fact.value);
@@ -12,33 +19,34 @@ void describe(Fields& f, Fact& fact) {
 
 void describe(Fields& f, Cache& cache) {
   f("level", cache.level, {.low = 0, .high = 9, .about = "1 is next to the core"});
-  f("bytes", cache.bytes);
+  f("bytes", cache.bytes, from_zero);
   f("sharers", cache.sharers, {.optional = true, .low = 1, .high = most_threads, .about = "cores"});
 }
 
 void describe(Fields& f, Machine& machine) {
   f("key", machine.key, {.optional = true, .about = "names the folder of its baselines"});
   f("cores", machine.cores, {.optional = true, .low = 1, .high = most_threads});
-  f("memory_bytes", machine.memory_bytes, {.optional = true});
+  f("memory_bytes", machine.memory_bytes, optional_from_zero);
   f("caches", machine.caches, {.optional = true});
   f("facts", machine.facts, {.optional = true});
 }
 
 void describe(Fields& f, TrafficMix& mix) {
-  f("written_share", mix.written_share, {.low = 0, .high = 1, .about = "of the bytes"});
-  f("bytes_per_second", mix.bytes_per_second);
+  f("written_share", mix.written_share, {.least = 0, .most = 1, .about = "of the bytes"});
+  f("bytes_per_second", mix.bytes_per_second, from_zero);
 }
 
 void describe(Fields& f, Bandwidth& bandwidth) {
   f("level", bandwidth.level);
-  f("working_set_bytes", bandwidth.working_set_bytes);
-  f("bytes_per_second", bandwidth.bytes_per_second, {.about = "two reads for each write"});
+  f("working_set_bytes", bandwidth.working_set_bytes, from_zero);
+  f("bytes_per_second", bandwidth.bytes_per_second,
+    {.least = 0, .most = most_amount, .about = "two reads for each write"});
   f("mixes", bandwidth.mixes, {.optional = true, .about = "other shares of writes, growing"});
 }
 
 void describe(Fields& f, Roof& roof) {
   f("threads", roof.threads, {.low = 1, .high = most_threads});
-  f("flops_per_second", roof.flops_per_second, {.optional = true});
+  f("flops_per_second", roof.flops_per_second, optional_from_zero);
   f("bandwidth", roof.bandwidth, {.optional = true});
   f("measurements", roof.measurements,
     {.optional = true, .low = 1, .about = "the larger of each figure was kept"});
@@ -46,23 +54,28 @@ void describe(Fields& f, Roof& roof) {
 }
 
 void describe(Fields& f, Weather& weather) {
-  const Fields::Rule optional{.optional = true}, or_unknown{.optional = true, .about = "-1: not known"};
-  f("seconds", weather.seconds, optional);
-  f("steal_share", weather.steal_share, optional);
-  f("other_busy_share", weather.other_busy_share, optional);
-  f("cpu_pressure_share", weather.cpu_pressure_share, or_unknown);
-  f("involuntary_switches", weather.involuntary_switches, optional);
-  f("migrations", weather.migrations, or_unknown);
-  f("major_faults", weather.major_faults, optional);
+  constexpr Fields::Rule share{.optional = true, .least = 0, .most = 1};
+  constexpr std::string_view or_unknown = "-1: not known";
+  f("seconds", weather.seconds, {.optional = true, .least = 0, .most = most_seconds});
+  f("steal_share", weather.steal_share, share);
+  f("other_busy_share", weather.other_busy_share, share);
+  f("cpu_pressure_share", weather.cpu_pressure_share,
+    {.optional = true, .least = -1, .most = 1, .about = or_unknown});
+  f("involuntary_switches", weather.involuntary_switches, optional_from_zero);
+  f("migrations", weather.migrations,
+    {.optional = true, .least = -1, .most = most_amount, .about = or_unknown});
+  f("major_faults", weather.major_faults, optional_from_zero);
 }
 
 void describe(Fields& f, Cost& cost) {
-  f("flops", cost.flops, {.optional = true});
-  f("bytes_read", cost.bytes_read, {.optional = true});
-  f("bytes_written", cost.bytes_written, {.optional = true});
+  f("flops", cost.flops, optional_from_zero);
+  f("bytes_read", cost.bytes_read, optional_from_zero);
+  f("bytes_written", cost.bytes_written, optional_from_zero);
   if (!f.writes() || !cost.f32) f("f32", cost.f32, {.optional = true, .about = "true, where it is missing"});
-  f("avoidable_flops", cost.avoidable_flops, {.terse = true, .about = "of them, a kernel may do without"});
-  f("avoidable_bytes", cost.avoidable_bytes, {.terse = true, .about = "of those read, likewise"});
+  f("avoidable_flops", cost.avoidable_flops,
+    {.terse = true, .least = 0, .most = most_amount, .about = "of them, a kernel may do without"});
+  f("avoidable_bytes", cost.avoidable_bytes,
+    {.terse = true, .least = 0, .most = most_amount, .about = "of those read, likewise"});
 }
 
 void describe(Fields& f, Figure& figure) {
@@ -100,7 +113,7 @@ void describe(Fields& f, Interval& interval, std::string_view middle) {
   f("low", interval.low);
   f(middle, interval.middle);
   f("high", interval.high);
-  f("coverage", interval.coverage, {.about = "0.95 for 95 %; 0: no interval"});
+  f("coverage", interval.coverage, {.least = 0, .most = 1, .about = "0.95 for 95 %; 0: no interval"});
   f("over", interval.basis, bases,
     {.terse = true, .about = "launches (process starts), where it is missing"});
 }

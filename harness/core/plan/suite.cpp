@@ -84,7 +84,8 @@ const Operation& operation_of(const Registry& registry, const Case& row, const s
 // In the namespace of the types, so that argument-dependent lookup finds them.
 void describe(Fields& f, Case& row) {
   f("op", row.operation);
-  f("per_step", row.per_step, {.optional = true, .least = 0, .about = "occurrences in one training step"});
+  f("per_step", row.per_step,
+    {.optional = true, .least = 0, .most = most_amount, .about = "occurrences in one training step"});
   f("note", row.note, {.optional = true});
   // Every other key is a field of the problem, which the operation checks.
   for (const auto& [key, field] : f.others({{"type", Json::array({"integer", "string"})}})) {
@@ -98,7 +99,8 @@ void describe(Fields& f, Suite& suite) {
   f.only<Suite>();
   f("name", suite.name, {.about = "as the file is called"});
   f("about", suite.about, {.about = "model, batch, and where the shapes come from"});
-  f("steps_per_epoch", suite.steps_per_epoch, {.optional = true, .least = 0, .about = "0: no network"});
+  f("steps_per_epoch", suite.steps_per_epoch,
+    {.optional = true, .least = 0, .most = most_amount, .about = "0: no network"});
   f("cases", suite.cases);
   if (f.reads() && suite.cases.empty()) f.refuse("cases", "is empty: add a case");
 }

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <map>
 #include <sstream>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace assay {
@@ -112,46 +114,62 @@ double pace_of(const LoggedEpoch& predicted, const LoggedEpoch& run) {
              : 0;
 }
 
+/// Describes times that were predicted. Every one of them is compared and averaged.
+void describe_seconds(Fields& f, Interval& seconds, std::string_view middle) {
+  describe(f, seconds, middle);
+  if (!f.reads()) return;
+  // The lower end of a wide interval may lie below 0.
+  for (const auto& [name, value, least] :
+       {std::tuple(std::string_view("low"), seconds.low, -most_seconds),
+        std::tuple(middle, seconds.middle, 0.0), std::tuple(std::string_view("high"), seconds.high, 0.0)}) {
+    if (!(value >= least && value <= most_seconds))
+      f.refuse(name, fmt::format("is {}, must be a time", value));
+  }
+}
+
 }  // namespace
 
 // Beside the types, where argument-dependent lookup finds them.
 void describe(Fields& f, LoggedModel& one) {
   f("model", one.model);
-  describe(f, one.seconds, "seconds");
+  describe_seconds(f, one.seconds, "seconds");
 }
 
 void describe(Fields& f, LoggedSegment& one) {
   f("segment", one.name);
-  describe(f, one.predicted, "predicted_seconds");
-  f("seconds", one.seconds, {.above = 0, .about = "measured"});
+  describe_seconds(f, one.predicted, "predicted_seconds");
+  f("seconds", one.seconds, {.above = 0, .most = most_seconds, .about = "measured"});
 }
 
 void describe(Fields& f, Elsewhere& one) {
   f("workers", one.setting.workers, {.low = 0, .high = 4096});
   f("prefetch", one.setting.prefetch, {.low = 1, .high = 4096});
-  f("seconds", one.seconds);
+  f("seconds", one.seconds, {.least = 0, .most = most_seconds});
 }
 
 void describe(Fields& f, Experience& experience) {
   f("epochs", experience.epochs, {.low = 0, .high = 1'000'000'000});
-  describe(f, experience.seconds, "seconds");
+  describe_seconds(f, experience.seconds, "seconds");
 }
 
 void describe(Fields& f, LoggedEpoch& epoch) {
-  constexpr Fields::Rule not_in_older_lines{.optional = true};
+  constexpr Fields::Rule not_in_older_lines{.optional = true}, share{.least = 0, .most = 1},
+      seconds{.optional = true, .least = 0, .most = most_seconds};
   f.schema(epoch_log_schema);
   f("job", epoch.job);
   f("date", epoch.date);
   f("commit", epoch.commit);
   f("machine", epoch.machine);
   f("frozen", epoch.frozen, {.about = "hash of the prediction as it was written down"});
-  f("seconds", epoch.seconds, {.above = 0, .about = "measured"});
-  f("prediction_seconds", epoch.prediction_seconds, {.about = "that predicting took"});
-  f("predicted_step_seconds", epoch.predicted_step, not_in_older_lines);
-  f("measured_step_seconds", epoch.measured_step, not_in_older_lines);
-  f("other_busy_share", epoch.other_busy_share);
-  f("steal_share", epoch.steal_share);
-  f("taken_share_in_calibration", epoch.taken_in_calibration, not_in_older_lines);
+  f("seconds", epoch.seconds, {.above = 0, .most = most_seconds, .about = "measured"});
+  f("prediction_seconds", epoch.prediction_seconds,
+    {.least = 0, .most = most_seconds, .about = "that predicting took"});
+  f("predicted_step_seconds", epoch.predicted_step, seconds);
+  f("measured_step_seconds", epoch.measured_step, seconds);
+  f("other_busy_share", epoch.other_busy_share, share);
+  f("steal_share", epoch.steal_share, share);
+  f("taken_share_in_calibration", epoch.taken_in_calibration,
+    {.optional = true, .least = 0, .most = 2, .about = "the share of both then"});
   f("experience", epoch.experience, not_in_older_lines);
   f("models", epoch.models);
   f("segments", epoch.segments, not_in_older_lines);

@@ -1,6 +1,7 @@
 #include "training/job/read_job.hpp"
 
 #include "assay/error.hpp"
+#include "core/json/fields.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
 #include "training/job/busy_time.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -74,8 +76,10 @@ class Importer {
                                     : "without a duration, such as arrows"];
       return;
     }
-    if (!event.begin || event.duration.value_or(-1) < 0) {
-      ++dropped_["without a time or with a negative duration"];
+    constexpr double most = most_seconds / microsecond, most_begin = 1e18;  // 1970 is 1.8e15 µs ago
+    const double length = event.duration.value_or(-1);
+    if (!event.begin || std::abs(*event.begin) > most_begin || !(length >= 0 && length <= most)) {
+      ++dropped_["without a time, or with a duration that is negative or of more than 30 years"];
       return;
     }
     // Times since 1970 in microseconds leave a double few digits for their sums.

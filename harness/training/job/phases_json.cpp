@@ -12,11 +12,9 @@ namespace {
 
 constexpr Index most = Index{1} << 50;
 
-Fields::Rule finite(bool optional, std::string_view about = {}) {
-  Fields::Rule out = finite_number;
-  out.optional = optional;
-  out.about = about;
-  return out;
+/// A time below zero is a finding of lint().
+Fields::Rule time_rule(bool optional, std::string_view about = {}) {
+  return {.optional = optional, .least = -most_seconds, .most = most_seconds, .about = about};
 }
 
 void require_some(const Fields& f, std::string_view name, const std::vector<double>& seconds) {
@@ -63,7 +61,8 @@ void describe(Fields& f, Dataset& dataset) {
 }
 
 void describe(Fields& f, LoaderSetup& loader) {
-  const Fields::Rule factor{.optional = true, .above = 0, .about = "the time together by the time alone"};
+  const Fields::Rule factor{
+      .optional = true, .above = 0, .most = 1e6, .about = "the time together by the time alone"};
   f.only<LoaderSetup>();
   f("workers", loader.workers, {.low = 0, .high = 4096});
   f("prefetch", loader.prefetch,
@@ -80,7 +79,7 @@ void describe(Fields& f, TimedWindow& window) {
   std::optional<int> run = window.run;
   f("run", run, {.low = 0, .high = 1'000'000, .about = "windows of one run may nest"});
   f("cache", window.cache, page_cache_words, {.optional = true});
-  f("step_seconds", window.step_seconds, finite(true, "of each step"));
+  f("step_seconds", window.step_seconds, time_rule(true, "of each step"));
   require_some(f, "step_seconds", window.step_seconds);
   const auto counted = static_cast<Index>(window.step_seconds.size());
   if (f.reads()) {
@@ -90,7 +89,7 @@ void describe(Fields& f, TimedWindow& window) {
   }
   const bool known = counted > 0 || f.tells();
   f("steps", window.steps, {.optional = known, .low = 1, .high = most});
-  f("wall_seconds", window.wall_seconds, finite(known));
+  f("wall_seconds", window.wall_seconds, time_rule(known));
   if (f.reads() && counted > 0 && window.steps != counted) {
     f.refuse("steps", fmt::format("is {}, but step_seconds holds {}", window.steps, counted));
   }
@@ -101,7 +100,7 @@ void describe(Fields& f, StepPhase& phase) {
   f("kind", phase.kind, phase_kind_words);
   f("scope", phase.scope, scope_words, {.optional = true});
   f("overlaps", phase.overlaps, {.optional = true, .about = "runs beside the step"});
-  f("seconds", phase.seconds, finite(true, "of single steps in order"));
+  f("seconds", phase.seconds, time_rule(true, "of single steps in order"));
   require_some(f, "seconds", phase.seconds);
   const auto counted = static_cast<Index>(phase.seconds.size());
   double mean = 0;
@@ -112,7 +111,7 @@ void describe(Fields& f, StepPhase& phase) {
     phase.mean_seconds = mean;
     phase.samples = counted;
   }
-  f("mean_seconds", phase.mean_seconds, finite(counted > 0 || f.tells(), "per step"));
+  f("mean_seconds", phase.mean_seconds, time_rule(counted > 0 || f.tells(), "per step"));
   f("samples", phase.samples, {.terse = true, .low = 1, .high = most, .about = "steps behind the mean"});
   quoted(f, "share", phase.share, Quantity::share, "44.3 %");
   if (!f.reads() || counted == 0) return;
@@ -154,8 +153,8 @@ void describe(Fields& f, Job& job) {
   f("loader", job.loader, {.optional = true});
   f("windows", job.windows, {.optional = true, .about = "consecutive steps that were timed together"});
   f.keyed("phases", job.phases, &StepPhase::name, {.optional = true, .about = "of a step, by name"});
-  f("one_off_seconds", job.one_off_seconds, finite(true, "of an epoch, beyond its steps"));
-  f("measured_epoch_seconds", job.epoch_seconds, finite(true));
+  f("one_off_seconds", job.one_off_seconds, time_rule(true, "of an epoch, beyond its steps"));
+  f("measured_epoch_seconds", job.epoch_seconds, time_rule(true));
   f("claims", job.claims, {.optional = true, .about = "of a report, to be checked for their arithmetic"});
   // Windows that do not say so are no parts of one run.
   for (std::size_t i = 0; f.reads() && i < job.windows.size(); ++i) {

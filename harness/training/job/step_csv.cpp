@@ -2,6 +2,7 @@
 
 #include "assay/csv.hpp"
 #include "assay/error.hpp"
+#include "core/json/fields.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>
@@ -140,11 +141,14 @@ class Reader {
       const Column& column = columns_[i];
       if (column.role == Role::unit || column.role == Role::dropped) continue;
       const auto value = number_from<double>(cells[i]);
-      if (!value || *value < 0) refuse(fmt::format("\"{}\" is no {}", cells[i], column.name));
+      const auto refuse_cell = [&] { refuse(fmt::format("\"{}\" is no {}", cells[i], column.name)); };
+      if (!value || *value < 0) refuse_cell();
       if (column.role == Role::step) {
         step(cells[i], *value);
       } else {
-        (column.role == Role::time ? times_ : loads_).push_back(*value * unit_of(column, cells));
+        const double seconds = *value * unit_of(column, cells);
+        if (!(seconds <= most_seconds)) refuse_cell();
+        (column.role == Role::time ? times_ : loads_).push_back(seconds);
       }
     }
   }
