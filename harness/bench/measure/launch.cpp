@@ -103,20 +103,28 @@ LaunchPart part_in_new_process(LaunchRequest request, const LaunchRequest& all, 
   const ScratchFolder scratch;
   const auto request_file = (scratch.path() / "request.json").string();
   const auto answer_file = (scratch.path() / "answer.json").string();
+  const Inheritance inheritance;
   const SharedRecord record;
+  Printed printed;
+  StepWatch watch(*record, &printed);
   request.record = record.descriptor();
   write_file(request_file, to_json(request));
-  const pid_t child =
-      start_this_program({"launch", request_file, answer_file}, {.environment = quiet_thread_pools()});
-  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop, .overdue = [&] {
-                                                     say_place(*record, request, all, hooks);
-                                                     return is_overdue(*record);
-                                                   }});
+  const pid_t child = start_this_program({"launch", request_file, answer_file},
+                                         {.environment = quiet_thread_pools(), .printed = &printed});
+  watch.follow(child);
+  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop,
+                                                   .overdue =
+                                                       [&] {
+                                                         say_place(*record, request, all, hooks);
+                                                         return watch.is_overdue();
+                                                       },
+                                                   .printed = {&printed}});
   LaunchPart out{.samples = answered(answer_file)};
   if (hooks.stopped()) return out;
-  out.failed = failed_step(*record, end);
+  out.failed = watch.failed_step(end);
   if (!out.failed && !end.passed()) {
-    throw std::runtime_error(fmt::format("process start {} outside of any kernel", end.text()));
+    throw std::runtime_error(
+        fmt::format("process start {} outside of any kernel{}", end.text(), printed.in_words()));
   }
   return out;
 }
@@ -173,11 +181,12 @@ void serve_launch(const Registry& registry, const std::filesystem::path& request
                                                 "`launch` is for the program itself; use `assay run`");
   leave_crashes_to_parent();
   look_like_all_others();
-  std::ofstream lines(answer, std::ios::app);
   sample_here(registry, wanted, hooks, [&](std::span<const TrialSample> samples) {
+    // Not open while kernels run, which may close or write what they did not open.
+    std::ofstream lines(answer, std::ios::app);
     lines << to_value(std::vector(samples.begin(), samples.end())).dump() << std::endl;
+    if (!lines) throw Error(answer.string(), "cannot be written", "free space on that disk");
   });
-  if (!lines) throw Error(answer.string(), "cannot be written", "free space on that disk");
 }
 
 }  // namespace assay

@@ -16,6 +16,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 #include <optional>
 
@@ -153,7 +154,14 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
   const int core = freest_core();
   // No side is always the first to be copied and started.
   const auto start = drawn_permutation(request.sides.size(), rng);
+  const Inheritance inheritance;
+  std::deque<Printed> printed(sides.size());
+  std::deque<StepWatch> watches;  // of those that have a record
   std::vector<pid_t> children;
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    if (const StepRecord* record = record_of_side(region, side))
+      watches.emplace_back(*record, &printed[side]);
+  }
   for (const std::size_t side : start) {
     TurnsRequest turns = turns_of(request, side, order);
     turns.descriptor = region.descriptor();
@@ -166,29 +174,33 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
   for (const std::size_t side : start) {
     const ChildSetting own{.environment = environment_for(sides[side], common, largest),
                            .fixed_addresses = true,
-                           .output = file_of(scratch, 'o', side)};
+                           .printed = &printed[side]};
     const std::vector<std::string> arguments{"turns", file_of(scratch, 'q', side).string(),
                                              file_of(scratch, 'a', side).string()};
     children.push_back(start_side(sides[side].program, file_of(scratch, 'p', side), arguments, own));
   }
   std::vector<pid_t> child_of(request.sides.size());
   for (std::size_t i = 0; i < start.size(); ++i) child_of[start[i]] = children[i];
-  const auto is_late = [&](std::size_t side) {
-    const StepRecord* record = record_of_side(region, side);
-    return record != nullptr && is_overdue(*record);
-  };
+  for (std::size_t side = 0; side < watches.size(); ++side) watches[side].follow(child_of[side]);
+  const auto is_late = [&](std::size_t side) { return side < watches.size() && watches[side].is_overdue(); };
   // A kernel that exits with 0 ends its side as if all were well; the others would wait for their turn.
   const auto has_left = [&](std::size_t side) {
     return kill(child_of[side], 0) != 0 && !std::filesystem::exists(file_of(scratch, 'a', side));
   };
   std::optional<std::size_t> left, late;  // told before the others are killed
   const auto held_up = [&] {
-    const auto gone = std::ranges::find_if(start, has_left), overdue = std::ranges::find_if(start, is_late);
+    const auto gone = std::ranges::find_if(start, has_left);
+    auto overdue = start.end();
+    for (auto side = start.begin(); side != start.end(); ++side) {
+      if (is_late(*side) && overdue == start.end()) overdue = side;  // all are looked at
+    }
     if (gone != start.end()) left = *gone;
     if (overdue != start.end()) late = *overdue;
     return left || late;
   };
-  ChildEnd end = wait_for_children(std::move(children), {.stopped = hooks.stop, .overdue = held_up});
+  Patience patience{.stopped = hooks.stop, .overdue = held_up};
+  for (Printed& one : printed) patience.printed.push_back(&one);
+  ChildEnd end = wait_for_children(std::move(children), patience);
   if (hooks.stopped()) return {};
   if (end.passed()) held_up();  // all may have ended before anybody looked
   if (left) end = {.child = child_of[*left]};
@@ -200,11 +212,9 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
     const SideProgram& side = request.sides[failed];
     const std::string where = (side.known_as.empty() ? side.program : side.known_as).string(),
                       remedy = "run `check` with that program",
-                      what = fmt::format("as {} {}: {}", side.name, end.text(),
-                                         output_of(file_of(scratch, 'o', failed)));
+                      what = fmt::format("as {} {}{}", side.name, end.text(), printed[failed].in_words());
     const ChildCrash crash(where, what, remedy);
-    const StepRecord* record = record_of_side(region, failed);
-    if (const auto step = record == nullptr ? std::nullopt : failed_step(*record, end)) {
+    if (const auto step = failed < watches.size() ? watches[failed].failed_step(end) : std::nullopt) {
       throw SideFailure(failed, request.trials.at(order.at(step->step)).key, step->failure, crash);
     }
     if (end.crashed()) throw crash;

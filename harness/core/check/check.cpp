@@ -205,8 +205,6 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
             .work =
                 [&](std::size_t i, const StepReporter& reporter) {
                   if (!all.checks[i].skipped.empty() || dropped.contains(variant_of(i))) return std::string();
-                  const CornerCheck& check = all.checks[i];
-                  hooks.say(fmt::format("check {}/{}", check.operation, check.variant), shares[i]);
                   return bytes_of(checker.take(all.steps[i], i, reporter));
                 },
             .take =
@@ -227,6 +225,11 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
                   all.checks[failure.step].agreement = failed(failure.failure);
                   dropped.insert(variant_of(failure.step));
                   end(failure.step);
+                },
+            .say =
+                [&](std::size_t i) {
+                  const CornerCheck& check = all.checks[i];
+                  hooks.say(fmt::format("check {}/{}", check.operation, check.variant), shares[i]);
                 }},
            containment, hooks);
   std::vector<CornerCheck> out;
@@ -306,7 +309,6 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
                 [&](std::size_t step, const StepReporter& reporter) {
                   const std::size_t i = trial_of[step];
                   if (!out[i].agrees) return std::string();
-                  hooks.say("check " + trials[i].key, shares[step]);
                   return bytes_of(checker.take(steps[step], step, reporter));
                 },
             .take =
@@ -325,7 +327,8 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
                   found.worst_error = std::max(found.worst_error, before.worst_error);
                   before = std::move(found);
                 },
-            .fail = [&](const FailedStep& step) { out[trial_of[step.step]] = failed(step.failure); }},
+            .fail = [&](const FailedStep& step) { out[trial_of[step.step]] = failed(step.failure); },
+            .say = [&](std::size_t step) { hooks.say("check " + trials[trial_of[step]].key, shares[step]); }},
            containment, hooks);
   return out;
 }

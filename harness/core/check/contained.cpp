@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <cxxabi.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,13 +16,17 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <typeinfo>
 #include <vector>
@@ -36,6 +42,57 @@ std::int64_t monotonic_now() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+/// Seconds for which all threads of a process had a processor.
+double cpu_seconds_of(pid_t process) {
+  clockid_t clock{};
+  timespec used{};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / nanoseconds;
+}
+
+/// Seconds for which the threads of a process waited for a processor; 0 where the system does not tell.
+double waited_seconds_of(pid_t process) {
+  double out = 0;
+  std::error_code gone;
+  const std::filesystem::path threads(fmt::format("/proc/{}/task", process));
+  for (std::filesystem::directory_iterator at(threads, gone), end; !gone && at != end; at.increment(gone)) {
+    std::ifstream file(at->path() / "schedstat");
+    double ran = 0, waited = 0;
+    if (file >> ran >> waited) out += waited / nanoseconds;
+  }
+  return out;
+}
+
+/// Files that kernels may not close.
+struct Guarded {
+  int descriptor;
+  dev_t device;
+  ino_t inode;
+};
+std::vector<Guarded>& guarded() {
+  static std::vector<Guarded> out;
+  return out;
+}
+
+bool is_as_before(const Guarded& one) {
+  struct stat now {};
+  return fstat(one.descriptor, &now) == 0 && now.st_dev == one.device && now.st_ino == one.inode;
+}
+
+/// Waits until the parent has read what the kernel printed, and so knows whose it is.
+void hand_over_prints() {
+  std::fflush(stdout);
+  constexpr int most = 500;
+  constexpr std::chrono::microseconds pause{200};
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat about {};
+    int unread = 0;
+    if (fstat(stream, &about) != 0 || !S_ISFIFO(about.st_mode)) continue;
+    for (int i = 0; i < most && ioctl(stream, FIONREAD, &unread) == 0 && unread > 0; ++i)
+      std::this_thread::sleep_for(pause);
+  }
 }
 
 [[noreturn]] void refuse_memory() {
@@ -72,6 +129,7 @@ class Findings {
     if (file_ < 0) refuse_memory();
   }
   ~Findings() { close(file_); }
+  int descriptor() const { return file_; }
   Findings(const Findings&) = delete;
   Findings& operator=(const Findings&) = delete;
 
@@ -121,12 +179,17 @@ struct Range {
 };
 
 int work_in_child(const ContainedSteps& steps, const Range& range, StepRecord& record, Findings& findings,
-                  const Hooks& hooks) {
+                  const Printed& printed) {
+  printed.take_over();
   leave_crashes_to_parent();
+  // A stop ends this process, which has handed over all that it found. So does a kernel that sends itself
+  // one.
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+  guard_descriptor(findings.descriptor());
   look_like_all_others();
   const StepReporter reporter(&record);
   try {
-    for (std::size_t step = range.first; step < range.end && !hooks.stopped(); ++step) {
+    for (std::size_t step = range.first; step < range.end; ++step) {
       const std::string found = steps.work(step, reporter);
       if (found.empty()) continue;
       findings.add(Findings::Kind::found, step, found);
@@ -165,11 +228,23 @@ struct RangeEnd {
 };
 
 RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hooks& hooks) {
+  const Inheritance inheritance;
   SharedRecord record;
   Findings findings;
-  const pid_t child = fork_child([&] { return work_in_child(steps, range, *record, findings, hooks); });
-  const ChildEnd end =
-      wait_for_children({child}, {.stopped = hooks.stop, .overdue = [&] { return is_overdue(*record); }});
+  Printed printed;
+  StepWatch watch(*record, &printed);
+  const pid_t child = fork_child([&] { return work_in_child(steps, range, *record, findings, printed); });
+  watch.follow(child);
+  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop,
+                                                   .overdue =
+                                                       [&] {
+                                                         const std::uint64_t step =
+                                                             (*record).step.load(std::memory_order_acquire);
+                                                         if (steps.say && step != 0 && step <= steps.count)
+                                                           steps.say(step - 1);
+                                                         return watch.is_overdue();
+                                                       },
+                                                   .printed = {&printed}});
   RangeEnd out{.next = range.first,
                .failed = std::nullopt,
                .unexplained = {},
@@ -186,8 +261,9 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
   if (done || (end.child == 0 && !end.overdue)) {  // or stopped
     out.next = range.end;
   } else {
-    out.failed = failed_step(*record, end);
-    if (!out.failed) out.unexplained = end.passed() ? "left without its answers" : end.text();
+    out.failed = watch.failed_step(end);
+    if (!out.failed)
+      out.unexplained = (end.passed() ? "left without its answers" : end.text()) + printed.in_words();
   }
   return out;
 }
@@ -198,7 +274,7 @@ bool passes_alone(const ContainedSteps& steps, std::size_t step, const Hooks& ho
   if (end.failed) {
     steps.fail(*end.failed);
   } else if (!end.unexplained.empty() && end.kernels_ran) {
-    steps.fail({step, {.reason = "its process " + end.unexplained + ", when no kernel was called"}});
+    steps.fail({step, {.reason = "returned, but then its process " + end.unexplained}});
   } else {
     return true;
   }
@@ -272,29 +348,57 @@ void StepReporter::begin(std::size_t step, double limit_seconds) const {
   record_->step.store(step + 1, std::memory_order_release);
 }
 
-void StepReporter::give_up() const {
-  const std::string text = "threw " + current_exception_text();
+void StepReporter::end() const {
+  if (!std::ranges::all_of(guarded(), is_as_before)) give_up("closed descriptors that it did not open");
+  hand_over_prints();
+  record_->step.store(0, std::memory_order_release);
+}
+
+void StepReporter::give_up() const { give_up("threw " + current_exception_text()); }
+
+void StepReporter::give_up(const std::string& text) const {
   const std::size_t length = std::min(text.size(), sizeof record_->thrown - 1);
   std::memcpy(record_->thrown, text.data(), length);
   record_->thrown[length] = '\0';
+  std::fflush(stdout);
   _exit(gave_up);
 }
 
-bool is_overdue(const StepRecord& record) {
-  return record.step.load(std::memory_order_acquire) != 0 &&
-         monotonic_now() - record.since.load(std::memory_order_relaxed) >
-             record.limit.load(std::memory_order_relaxed);
+bool StepWatch::is_overdue() {
+  constexpr std::int64_t longest = 10;
+  const std::uint64_t step = record_.step.load(std::memory_order_acquire);
+  if (step == 0) return false;
+  const std::int64_t since = record_.since.load(std::memory_order_relaxed),
+                     limit = record_.limit.load(std::memory_order_relaxed);
+  if (step != step_ || since != since_) {
+    step_ = step;
+    since_ = since;
+    cpu_at_start_ = cpu_seconds_of(child_);
+    waited_at_start_ = waited_seconds_of(child_);
+    if (printed_ != nullptr) printed_->clear();
+  }
+  const std::int64_t passed = monotonic_now() - since;
+  if (passed <= limit) return false;
+  cpu_ = cpu_seconds_of(child_) - cpu_at_start_;
+  const double waited = std::max(0.0, waited_seconds_of(child_) - waited_at_start_);
+  const double seconds = static_cast<double>(limit) / nanoseconds;
+  too_long_ = passed / longest > limit;
+  return too_long_ || cpu_ > seconds || static_cast<double>(passed) / nanoseconds - waited > seconds;
 }
 
-std::optional<FailedStep> failed_step(const StepRecord& record, const ChildEnd& end) {
-  const std::uint64_t step = record.step.load(std::memory_order_acquire);
+std::optional<FailedStep> StepWatch::failed_step(const ChildEnd& end) const {
+  const std::uint64_t step = record_.step.load(std::memory_order_acquire);
   if (step == 0) return std::nullopt;
   FailedStep out{.step = static_cast<std::size_t>(step - 1)};
   if (end.overdue) {
-    const double seconds = static_cast<double>(record.limit.load(std::memory_order_relaxed)) / nanoseconds;
-    out.failure = {Failure::Kind::timed_out, fmt::format("did not end within {:.3g} s", seconds)};
-  } else if (record.thrown[0] != '\0') {
-    out.failure.reason = record.thrown;
+    const double seconds = static_cast<double>(record_.limit.load(std::memory_order_relaxed)) / nanoseconds;
+    out.failure = {Failure::Kind::timed_out,
+                   fmt::format("did not end within {:.3g} s, of which it had a processor for {:.2g} s",
+                               (too_long_ ? 10 : 1) * seconds, cpu_)};
+  } else if (record_.thrown[0] != '\0') {
+    out.failure.reason = record_.thrown;
+  } else if (end.signal_to_parent != 0) {
+    out.failure.reason = end.text();
   } else if (end.signal == SIGSYS) {
     // The handler that names the call cannot run where signals are blocked, as newer C libraries do in
     // fork().
@@ -304,12 +408,21 @@ std::optional<FailedStep> failed_step(const StepRecord& record, const ChildEnd& 
   } else {
     out.failure.reason = fmt::format("called exit({})", end.exit_code);
   }
+  if (printed_ != nullptr) out.failure.reason += printed_->in_words();
   return out;
 }
 
 void leave_crashes_to_parent() {
   is_for_kernels = true;
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, SIG_DFL);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  guarded().clear();
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) guard_descriptor(stream);
+}
+
+void guard_descriptor(int descriptor) {
+  struct stat about {};
+  if (fstat(descriptor, &about) == 0) guarded().push_back({descriptor, about.st_dev, about.st_ino});
 }
 
 bool runs_kernels() { return is_for_kernels; }
@@ -348,6 +461,7 @@ void do_steps(const ContainedSteps& steps, const Containment& containment, const
       next = do_some(steps, next, hooks);
       continue;
     }
+    if (steps.say) steps.say(next);
     const std::string found = steps.work(next, StepReporter{});
     if (!found.empty()) steps.take(next, found);
     ++next;

@@ -7,7 +7,10 @@
 #include "assay/operation.hpp"
 #include "core/files/child_process.hpp"
 
+#include <sys/types.h>
+
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -57,7 +60,8 @@ class StepReporter {
 
   StepRecord* record() const { return record_; }
 
-  /// Calls `kernel` as this step. An exception is reported and ends the process, but for an OperationFault.
+  /// Calls `kernel` as this step. An exception is reported and ends the process, but for an OperationFault;
+  /// so is a guarded descriptor that is not what it was.
   template <class Kernel>
   void call(std::size_t step, double limit_seconds, const Kernel& kernel) const {
     if (record_ == nullptr) return kernel();
@@ -75,25 +79,50 @@ class StepReporter {
 
  private:
   void begin(std::size_t step, double limit_seconds) const;
-  void end() const { record_->step.store(0, std::memory_order_release); }
+  void end() const;
   [[noreturn]] void give_up() const;
+  [[noreturn]] void give_up(const std::string& reason) const;
   StepRecord* record_;
 };
-
-/// Whether the kernel that runs has taken longer than it may.
-bool is_overdue(const StepRecord& record);
 
 struct FailedStep {
   std::size_t step = 0;
   Failure failure;
 };
 
-/// The step that ended a process; nothing when no kernel ran.
-std::optional<FailedStep> failed_step(const StepRecord& record, const ChildEnd& end);
+/// The look of a parent at a process that calls kernels.
+///
+/// A kernel is overdue when its limit is over, and its process had a processor for so long, or did not wait
+/// for one in that time: beside other load nobody is blamed for the wait. After ten times the limit it is
+/// overdue however little it did.
+class StepWatch {
+ public:
+  explicit StepWatch(const StepRecord& record, Printed* printed = nullptr)
+      : record_(record), printed_(printed) {}
+  /// Before it is asked anything else.
+  void follow(pid_t child) { child_ = child; }
+  /// Whether the kernel that runs has taken longer than it may. To be asked now and then; as a step begins,
+  /// what was printed before is forgotten.
+  bool is_overdue();
+  /// The step that ended the process; nothing when no kernel ran.
+  std::optional<FailedStep> failed_step(const ChildEnd& end) const;
 
-/// From now on a crash ends this process as the system does it, and its parent sees the signal. For processes
-/// that run kernels.
+ private:
+  const StepRecord& record_;
+  Printed* printed_;
+  pid_t child_ = 0;
+  std::uint64_t step_ = 0;  ///< as it was seen last
+  std::int64_t since_ = 0;
+  double cpu_at_start_ = 0, waited_at_start_ = 0, cpu_ = 0;  ///< seconds
+  bool too_long_ = false;                                    ///< ten times the limit is over
+};
+
+/// From now on a crash ends this process as the system does it, and its parent sees the signal; processes
+/// that kernels leave behind become children of this one; and its output is guarded. For processes that run
+/// kernels.
 void leave_crashes_to_parent();
+/// From now on a kernel after which this descriptor is not the file that it is now is at fault.
+void guard_descriptor(int descriptor);
 /// Whether this is such a process.
 bool runs_kernels();
 
@@ -118,6 +147,7 @@ struct ContainedSteps {
   /// Notes it: in the caller, and in the child for the steps that follow.
   std::function<void(std::size_t step, const std::string& found)> take;
   std::function<void(const FailedStep&)> fail;  ///< in the caller
+  std::function<void(std::size_t step)> say{};  ///< in the caller, which sees steps at work now and then
 };
 
 /// After a step that failed, the rest is done in another child, which sees what `take` and `fail` changed.

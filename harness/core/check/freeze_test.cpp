@@ -33,7 +33,7 @@ std::string told_by(const std::function<void()>& work) {
   EXPECT_EQ(waitpid(child, &status, 0), child);
   const ChildEnd end{.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
                      .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0};
-  return end.passed() ? "" : failed_step(*record, end).value().failure.reason;
+  return end.passed() ? "" : StepWatch(*record).failed_step(end).value().failure.reason;
 }
 
 class Freeze : public ::testing::Test {

@@ -2,6 +2,7 @@
 
 #include "assay/error.hpp"
 #include "core/files/processor_set.hpp"
+#include "core/files/this_program.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +20,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -159,8 +161,7 @@ pid_t forked() {
 /// descendants is left.
 void kill_descendants() {
   do {
-    std::ifstream children(fmt::format("/proc/self/task/{}/children", getpid()));
-    for (pid_t child = 0; children >> child;) kill(child, SIGKILL);
+    for (const pid_t child : children_of_process()) kill(child, SIGKILL);
   } while (waitpid(-1, nullptr, 0) > 0 || errno != ECHILD);
 }
 
@@ -272,18 +273,51 @@ std::optional<ChildEnd> end_of(pid_t child) {
   return ChildEnd{.child = child, .exit_code = WEXITSTATUS(status)};
 }
 
-/// Sleeps until a child ends, a signal was handled, or the time is over.
+/// Children that are waited for, where handlers of signals can read them; 0 for none.
+std::array<std::atomic<pid_t>, 16> awaited_children;
+/// The child that sent a signal to this process, and the signal.
+std::atomic<pid_t> signalling_child;
+std::atomic<int> signal_of_child;
+
+class AwaitedChildren {
+ public:
+  explicit AwaitedChildren(const std::vector<pid_t>& children) {
+    auto next = children.begin();
+    for (auto place = awaited_children.begin(); place != awaited_children.end() && next != children.end();
+         ++place) {
+      pid_t none = 0;
+      if (!place->compare_exchange_strong(none, *next)) continue;
+      places_.push_back(&*place);
+      ++next;
+    }
+  }
+  ~AwaitedChildren() {
+    for (std::atomic<pid_t>* place : places_) *place = 0;
+  }
+  AwaitedChildren(const AwaitedChildren&) = delete;
+  AwaitedChildren& operator=(const AwaitedChildren&) = delete;
+
+ private:
+  std::vector<std::atomic<pid_t>*> places_;
+};
+
+/// Sleeps until a child ends or prints, a signal was handled, or the time is over.
 class Sleeper {
  public:
-  explicit Sleeper(const std::vector<pid_t>& children) {
+  explicit Sleeper(const std::vector<pid_t>& children, const std::vector<Printed*>& printed = {}) {
+    for (const Printed* const one : printed) {
+      for (const auto& stream : one->streams())
+        watched_.push_back({.fd = stream.read_end, .events = POLLIN, .revents = 0});
+    }
+    heard_ = watched_.size();
     for (const pid_t child : children) {
       const auto descriptor = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
       if (descriptor >= 0) watched_.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
     }
-    all_ = watched_.size() == children.size();
+    all_ = watched_.size() == heard_ + children.size();
   }
   ~Sleeper() {
-    for (const pollfd& one : watched_) close(one.fd);
+    for (std::size_t i = heard_; i < watched_.size(); ++i) close(watched_[i].fd);
   }
   Sleeper(const Sleeper&) = delete;
   Sleeper& operator=(const Sleeper&) = delete;
@@ -292,14 +326,16 @@ class Sleeper {
     constexpr milliseconds blind{10};  // on kernels that cannot watch processes
     poll(watched_.data(), watched_.size(), static_cast<int>((all_ ? most : std::min(most, blind)).count()));
     // The descriptor of an ended process stays readable.
-    std::erase_if(watched_, [](const pollfd& one) {
-      if (one.revents != 0) close(one.fd);
-      return one.revents != 0;
-    });
+    for (std::size_t i = watched_.size(); i-- > heard_;) {
+      if (watched_[i].revents == 0) continue;
+      close(watched_[i].fd);
+      watched_.erase(watched_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
   }
 
  private:
-  std::vector<pollfd> watched_;
+  std::vector<pollfd> watched_;  ///< first what is heard, then the children
+  std::size_t heard_ = 0;
   bool all_ = false;
 };
 
@@ -348,7 +384,125 @@ Answer run_and_wait(const Command& command, const OpenFile& output, const OpenFi
 
 }  // namespace
 
+Printed::Printed() {
+  for (Stream& stream : streams_) {
+    std::array<int, 2> ends{-1, -1};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0)
+      throw Error("a pipe", reason(errno), "raise the limit on open files");
+    stream.read_end = ends[0];
+    stream.write_end = ends[1];
+    fcntl(stream.read_end, F_SETFL, O_NONBLOCK);
+  }
+}
+
+Printed::~Printed() {
+  for (const Stream& stream : streams_) {
+    close(stream.read_end);
+    close(stream.write_end);
+  }
+}
+
+void Printed::take_over() const {
+  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  if (nothing > STDERR_FILENO) close(nothing);
+  dup2(streams_[0].write_end, STDOUT_FILENO);
+  dup2(streams_[1].write_end, STDERR_FILENO);
+}
+
+void Printed::read() {
+  constexpr std::size_t most = 65536;  // bytes that are kept of each stream
+  std::array<char, most> part;
+  for (Stream& stream : streams_) {
+    // A pipe holds no more than that, unless somebody still prints: the caller has other things to look at.
+    constexpr int pipes = 4;
+    for (int i = 0; i < pipes; ++i) {
+      const ssize_t count = ::read(stream.read_end, part.data(), part.size());
+      if (count <= 0) break;
+      stream.text.append(part.data(), static_cast<std::size_t>(count));
+      if (stream.text.size() > most) stream.text.erase(0, stream.text.size() - most);
+    }
+  }
+}
+
+void Printed::clear() {
+  for (Stream& stream : streams_) stream.text.clear();
+}
+
+std::string Printed::in_words() const {
+  constexpr std::size_t longest = 200;
+  std::string out;
+  for (const Stream& stream : streams_) {
+    if (stream.text.empty()) continue;
+    const bool cut = stream.text.size() > longest;
+    out += fmt::format("{}{}\"", out.empty() ? "; it printed: " : " and ", cut ? "... " : "");
+    for (const char one : stream.text.substr(cut ? stream.text.size() - longest : 0)) {
+      if (one == '\n') {
+        out += "\\n";
+      } else if (one == '"' || one == '\\') {
+        out += std::string("\\") + one;
+      } else if (one >= ' ' && one <= '~') {
+        out += one;
+      } else {
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(one));
+      }
+    }
+    out += '"';
+  }
+  return out;
+}
+
+bool is_sent_by_kernel(int signal, const siginfo_t& about) {
+  if (about.si_code > 0 || about.si_pid <= 0) return false;  // not by a process
+  if (about.si_pid == getpid()) return true;
+  const pid_t group = getpgid(about.si_pid);
+  for (const std::atomic<pid_t>& child : awaited_children) {
+    const pid_t one = child;
+    if (one == 0 || (one != about.si_pid && one != group)) continue;
+    signal_of_child = signal;
+    signalling_child = one;
+    return true;
+  }
+  return false;
+}
+
+std::vector<pid_t> children_of_process() {
+  std::vector<pid_t> out;
+  std::error_code gone;
+  for (const auto& thread : fs::directory_iterator("/proc/self/task", gone)) {
+    std::ifstream list(thread.path() / "children");
+    for (pid_t child = 0; list >> child;) out.push_back(child);
+  }
+  return out;
+}
+
+Inheritance::Inheritance() : active_(!is_embedded()) {
+  if (!active_) return;
+  prctl(PR_GET_CHILD_SUBREAPER, &subreaper_before_);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  before_ = children_of_process();
+}
+
+Inheritance::~Inheritance() {
+  if (!active_) return;
+  // Whose parent is killed here comes to this process in turn.
+  for (bool found = true; found;) {
+    found = false;
+    for (const pid_t child : children_of_process()) {
+      if (std::ranges::find(before_, child) != before_.end()) continue;
+      kill(child, SIGKILL);
+      reap(child);
+      found = true;
+    }
+  }
+  prctl(PR_SET_CHILD_SUBREAPER, subreaper_before_);
+}
+
 pid_t start_child(const Command& command, const ChildSetting& setting) {
+  if (setting.printed != nullptr) {
+    const auto& [output, errors] = setting.printed->streams();
+    return start(command, setting, output.write_end, errors.write_end);
+  }
   std::optional<OpenFile> output;
   if (!setting.output.empty()) output.emplace(setting.output, O_WRONLY | O_CREAT | O_APPEND);
   const int said = output ? output->value() : -1;
@@ -375,6 +529,9 @@ bool can_fix_addresses() {
 
 std::string ChildEnd::text() const {
   if (overdue) return "did not end in time";
+  if (signal_to_parent != 0)
+    return fmt::format("sent signal {} ({}) to the process that started it", signal_to_parent,
+                       strsignal(signal_to_parent));
   if (signal != 0) return fmt::format("was ended by signal {} ({})", signal, strsignal(signal));
   if (exit_code == cannot_start) return "could not be started";
   return fmt::format("ended with exit code {}", exit_code);
@@ -382,16 +539,27 @@ std::string ChildEnd::text() const {
 
 ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience) {
   ChildEnd last;
-  Sleeper sleeper(children);
+  Sleeper sleeper(children, patience.printed);
+  const AwaitedChildren awaited(children);
   while (!children.empty()) {
+    // What is held up is looked at before the output is read, which may be of the next step.
+    const bool overdue = patience.overdue && patience.overdue();
+    for (Printed* const printed : patience.printed) printed->read();
+    if (const pid_t sender = signalling_child.exchange(0);
+        std::ranges::find(children, sender) != children.end()) {
+      kill_groups(children);
+      return {.child = sender, .exit_code = -1, .signal = SIGKILL, .signal_to_parent = signal_of_child};
+    }
     for (std::size_t i = 0; i < children.size();) {
       const auto end = end_of(children[i]);
       if (!end) {
         ++i;
         continue;
       }
+      kill(-children[i], SIGKILL);  // what it left behind
       children.erase(children.begin() + static_cast<std::ptrdiff_t>(i));
       last = *end;
+      for (Printed* const printed : patience.printed) printed->read();
       if (last.passed()) continue;
       kill_groups(children);
       return last;
@@ -401,7 +569,7 @@ ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience
       end_groups(std::move(children), patience.grace);
       return {.exit_code = -1, .signal = SIGINT};
     }
-    if (patience.overdue && patience.overdue()) {
+    if (overdue) {
       kill_groups(children);
       return {.exit_code = -1, .signal = SIGKILL, .overdue = true};
     }

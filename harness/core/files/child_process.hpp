@@ -12,8 +12,10 @@
 #include "assay/error.hpp"
 #include "assay/hooks.hpp"
 
+#include <signal.h>
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -24,6 +26,9 @@
 
 namespace assay {
 
+struct Command;
+struct ChildSetting;
+
 /// Differences of a child's environment from this process's own: variables that are set, or taken out where
 /// there is no value.
 using Variables = std::vector<std::pair<std::string, std::optional<std::string>>>;
@@ -33,12 +38,42 @@ struct Command {
   std::filesystem::path folder;    ///< it runs here; empty for where this process does
 };
 
+/// The output of children that call kernels: neither the terminal nor documents on standard output are
+/// theirs. Whatever they print is read, so that nobody waits, and the end of it is kept.
+class Printed {
+ public:
+  Printed();
+  ~Printed();
+  Printed(const Printed&) = delete;
+  Printed& operator=(const Printed&) = delete;
+
+  /// In a copy of this process: prints here from now on, and reads nothing.
+  void take_over() const;
+  /// Reads what is there. Called by wait_for_children().
+  void read();
+  /// Forgets what was printed so far.
+  void clear();
+  /// `; it printed: "lost a tile\n"`, escaped and cut; empty where nothing was.
+  std::string in_words() const;
+
+ private:
+  struct Stream {
+    int read_end = -1, write_end = -1;
+    std::string text;
+  };
+  std::array<Stream, 2> streams_;  ///< standard output and error
+
+ public:
+  const std::array<Stream, 2>& streams() const { return streams_; }
+};
+
 struct ChildSetting {
   Variables environment;
   bool fixed_addresses = false;  ///< address randomization off
   std::filesystem::path
-      output;               ///< standard output and error are appended here; empty leaves them as they are
-  std::optional<int> core;  ///< the only core for it and its children
+      output;                  ///< standard output and error are appended here; empty leaves them as they are
+  std::optional<int> core;     ///< the only core for it and its children
+  Printed* printed = nullptr;  ///< takes standard output and error instead
 };
 
 /// Throws Error when it cannot be started.
@@ -61,7 +96,8 @@ struct ChildEnd {
   pid_t child = 0;
   int exit_code = 0;  ///< -1 when a signal ended it
   int signal = 0;
-  bool overdue = false;  ///< it took too long and was ended
+  bool overdue = false;      ///< it took too long and was ended
+  int signal_to_parent = 0;  ///< that it sent to this process, and was ended for
   bool passed() const { return exit_code == 0 && signal == 0; }
   /// By a signal that nobody handled, or by the exit code with which programs of assay report their crash.
   bool crashed() const { return signal != 0 || exit_code == reported_crash; }
@@ -72,15 +108,40 @@ struct ChildEnd {
 
 /// Functions may be empty.
 struct Patience {
-  std::function<bool()> stopped;  ///< the user wants no more
-  std::function<bool()> overdue;  ///< asked ten times a second: a child has taken too long
+  std::function<bool()> stopped;    ///< the user wants no more
+  std::function<bool()> overdue;    ///< asked ten times a second: a child has taken too long
+  std::vector<Printed*> printed{};  ///< where the children print
   /// Time between asking a child to end and killing it. Ninja and git use it to remove unfinished files.
   std::chrono::milliseconds grace{1000};
 };
 
 /// Waits for all children. Returns the first that failed, after ending the others, or else the last that
-/// passed. Kills overdue children. After a stop, asks the children to end, and kills them after the grace.
+/// passed. Kills overdue children, and processes that a child leaves in its group. After a stop, asks the
+/// children to end, and kills them after the grace.
 ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience = {});
+
+/// For handlers of signals: whether this process sent it to itself, or a child that is waited for did, or one
+/// of the child's group, instead of the user. In the latter cases the wait ends that child. The system tells
+/// the sender, but for signals of sigqueue(); SIGKILL and SIGSTOP come without any handler.
+bool is_sent_by_kernel(int signal, const siginfo_t& about);
+
+/// The processes that this one has started, or inherited as a subreaper, and not waited for yet.
+std::vector<pid_t> children_of_process();
+
+/// As long as it lives, this process inherits what children leave behind, and kills that at the end. Children
+/// of before stay. Does nothing where another program embeds this one, whose children may come at any time.
+class Inheritance {
+ public:
+  Inheritance();
+  ~Inheritance();
+  Inheritance(const Inheritance&) = delete;
+  Inheritance& operator=(const Inheritance&) = delete;
+
+ private:
+  bool active_;
+  int subreaper_before_ = 0;
+  std::vector<pid_t> before_;
+};
 
 /// Waits for a command and returns its exit code, or 128 plus the signal that ended it. Appends its output to
 /// `log`. Processes that it leaves behind keep running. It does not get the variables by which git tells its
