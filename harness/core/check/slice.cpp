@@ -245,10 +245,27 @@ void AuditedSlices::look_around(const Affinity& affinity) {
     affinity.restore();
     find("changed the processors that it may run on");
   }
-  if (std::string change = before_.change(); !change.empty()) {
+  constexpr Index seldom = 15;  // a thorough look takes some ten microseconds
+  const bool thorough = audit_.slices == 0 || Rng(secret()).integer(0, seldom) == 0;
+  using Depth = Surroundings::Depth;
+  if (std::string change = before_.change(thorough ? Depth::thorough : Depth::quick); !change.empty()) {
     before_.restore();
     find(std::move(change));
   }
+  if (thorough) look_at_descriptors();
+}
+
+void AuditedSlices::look_at_descriptors() {
+  // Libraries open files of the system in their first calls, and some keep a few.
+  constexpr Index enough = 3;
+  constexpr std::size_t few = 8, many = 64;
+  const std::size_t now = open_descriptors();
+  if (first_descriptors_ == 0) first_descriptors_ = most_descriptors_ = now;
+  if (now <= most_descriptors_) return;
+  most_descriptors_ = now;
+  const std::size_t more = now - first_descriptors_;
+  if (++opened_ < enough ? more < many : more < few) return;
+  find(fmt::format("leaves descriptors open: {} more than after its first call", more));
 }
 
 bool AuditedSlices::watches_memory() const {

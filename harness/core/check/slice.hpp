@@ -54,6 +54,7 @@ class AuditedSlices {
   void look_for_kept_results();
   void find(std::string fault);
   void look_around(const Affinity& affinity);
+  void look_at_descriptors();
   void look_at_clock(const Calls& calls);
   /// Whether memory that calls keep is theirs: workspaces grow in the first ones.
   bool watches_memory() const;
@@ -77,6 +78,8 @@ class AuditedSlices {
   Index watched_for_memory_ = 0;  ///< slices after the first calls
   Index grown_ = 0;               ///< those after which more memory was mapped or in use than before
   double grown_bytes_ = 0;
+  std::size_t first_descriptors_ = 0, most_descriptors_ = 0;
+  Index opened_ = 0;               ///< looks at which more descriptors were open than ever before
   Index watched_for_threads_ = 0;  ///< slices before which all others slept
   Index helped_ = 0;               ///< those in which threads worked that nobody asked for
   double helping_ = 0;             ///< the largest share of the work that they did

@@ -1,5 +1,7 @@
 #include "core/check/surroundings.hpp"
 
+#include "core/files/child_process.hpp"
+
 #include <fmt/format.h>
 
 #include <dirent.h>
@@ -7,6 +9,7 @@
 #include <malloc.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -59,8 +62,7 @@ bool has_children() {
 
 /// Called where the process had no children before: they are a kernel's.
 void end_children() {
-  std::ifstream list("/proc/thread-self/children");
-  for (pid_t child = 0; list >> child;) {
+  for (const pid_t child : children_of_process()) {
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
   }
@@ -84,6 +86,8 @@ class OtherThreads {
     if (files_.size() > most_open) forget();
     return asleep_;
   }
+
+  std::size_t open_files() const { return files_.size(); }
 
  private:
   static constexpr const char* folder = "/proc/self/task";
@@ -131,9 +135,9 @@ class OtherThreads {
   bool asleep_ = true;
 };
 
-bool others_sleep_now() {
+OtherThreads& other_threads() {
   static OtherThreads others;
-  return others.sleep();
+  return others;
 }
 
 bool has_timer() {
@@ -144,6 +148,30 @@ bool has_timer() {
   }
   return false;
 }
+
+/// The numbers of this process's timers of POSIX, which the system tells nowhere else.
+std::vector<int> posix_timers() {
+  std::vector<int> out;
+  std::ifstream list("/proc/self/timers");
+  for (std::string line; std::getline(list, line);) {
+    constexpr std::string_view start = "ID: ";
+    if (line.starts_with(start)) out.push_back(std::atoi(line.c_str() + start.size()));
+  }
+  return out;
+}
+
+/// A limit by its number, as getrlimit() takes it.
+auto limit_number(std::size_t number) { return static_cast<decltype(RLIMIT_CPU)>(number); }
+
+constexpr std::array<std::pair<std::size_t, std::string_view>, 6> named_limits{
+    {{RLIMIT_CPU, "processor time"},
+     {RLIMIT_FSIZE, "file sizes"},
+     {RLIMIT_STACK, "the stack"},
+     {RLIMIT_NOFILE, "open files"},
+     {RLIMIT_AS, "memory"},
+     {RLIMIT_NPROC, "processes"}}};
+
+constexpr std::size_t first_real_time_signal = 32, signal_of_freeze = 31;
 
 int open_statm() { return open("/proc/self/statm", O_RDONLY | O_CLOEXEC); }
 
@@ -208,39 +236,75 @@ void Affinity::restore() const { processors_.give_to(0); }
 
 Surroundings Surroundings::now() {
   constexpr double patience = 0.05;
-  Surroundings out = seen();
+  Surroundings out = seen(Depth::thorough);
   out.floats_ = FloatEnvironment::now();
   out.affinity_ = Affinity::now();
   out.others_slept_ = others_sleep(patience);
   return out;
 }
 
-Surroundings Surroundings::seen() {
+Surroundings Surroundings::seen(Depth depth) {
   Surroundings out;
   out.policy_ = sched_getscheduler(0);
   out.priority_ = getpriority(PRIO_PROCESS, 0);
-  for (std::size_t signal = 1; signal < out.handlers_.size(); ++signal) {
-    sigaction(static_cast<int>(signal), nullptr, &out.handlers_[signal]);
+  for (std::size_t signal = 1; signal < first_real_time_signal; ++signal) {
+    if (signal != signal_of_freeze) sigaction(static_cast<int>(signal), nullptr, &out.handlers_[signal]);
   }
+  sigprocmask(SIG_SETMASK, nullptr, &out.blocked_);
   out.timer_ = has_timer();
   out.children_ = has_children();
+  if (depth == Depth::thorough) out.see_thoroughly();
   return out;
 }
 
-std::string Surroundings::change() const {
+void Surroundings::see_thoroughly() {
+  for (std::size_t signal = first_real_time_signal; signal < handlers_.size(); ++signal) {
+    sigaction(static_cast<int>(signal), nullptr, &handlers_[signal]);
+  }
+  posix_timers_ = posix_timers();
+  std::array<char, 4096> folder{};
+  if (getcwd(folder.data(), folder.size()) != nullptr) folder_ = folder.data();
+  constexpr mode_t private_files = 077;  // for whoever makes a file right now
+  new_files_ = umask(private_files);
+  umask(new_files_);
+  for (std::size_t limit = 0; limit < limits_.size(); ++limit)
+    getrlimit(limit_number(limit), &limits_[limit]);
+}
+
+std::string Surroundings::change(Depth depth) const {
   if (const std::string change = floats_.change(); !change.empty()) {
     return "left the floating-point environment with " + change;
   }
-  const Surroundings present = seen();
+  const Surroundings present = seen(depth);
   if (present.policy_ != policy_ || present.priority_ != priority_) return "changed its priority";
-  for (std::size_t signal = 1; signal < handlers_.size(); ++signal) {
+  const std::size_t signals = depth == Depth::thorough ? handlers_.size() : first_real_time_signal;
+  for (std::size_t signal = 1; signal < signals; ++signal) {
     if (!same_handler(present.handlers_[signal], handlers_[signal])) {
       return fmt::format("changed the handler of signal {} ({})", signal,
                          strsignal(static_cast<int>(signal)));
     }
+    const int number = static_cast<int>(signal);
+    if (sigismember(&present.blocked_, number) != sigismember(&blocked_, number))
+      return fmt::format("left signal {} ({}) {}", signal, strsignal(number),
+                         sigismember(&blocked_, number) == 1 ? "unblocked" : "blocked");
   }
   if (present.timer_ && !timer_) return "started a timer";
   if (present.children_ && !children_) return "started a process";
+  return depth == Depth::thorough ? thorough_change(present) : "";
+}
+
+std::string Surroundings::thorough_change(const Surroundings& present) const {
+  if (present.posix_timers_ != posix_timers_) return "started a timer";
+  if (present.folder_ != folder_) return "changed the folder that the process is in";
+  if (present.new_files_ != new_files_) return "changed the permissions of new files (umask)";
+  for (std::size_t limit = 0; limit < limits_.size(); ++limit) {
+    if (present.limits_[limit].rlim_cur == limits_[limit].rlim_cur &&
+        present.limits_[limit].rlim_max == limits_[limit].rlim_max)
+      continue;
+    const auto named = std::ranges::find(named_limits, limit, [](const auto& one) { return one.first; });
+    return fmt::format("changed a limit of the process{}{}", named == named_limits.end() ? "" : ", on ",
+                       named == named_limits.end() ? "" : named->second);
+  }
   return {};
 }
 
@@ -250,15 +314,27 @@ void Surroundings::restore() const {
     constexpr itimerval none{};
     for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) setitimer(which, &none, nullptr);
   }
+  restore_thoroughly();
   sched_param parameters{};
   sched_setscheduler(0, policy_, &parameters);
   setpriority(PRIO_PROCESS, 0, priority_);
-  const Surroundings present = seen();
+  const Surroundings present = seen(Depth::thorough);
   for (std::size_t signal = 1; signal < handlers_.size(); ++signal) {
     if (same_handler(present.handlers_[signal], handlers_[signal])) continue;
     sigaction(static_cast<int>(signal), &handlers_[signal], nullptr);
   }
+  sigprocmask(SIG_SETMASK, &blocked_, nullptr);
   if (present.children_ && !children_) end_children();
+}
+
+void Surroundings::restore_thoroughly() const {
+  for (const int timer : posix_timers()) {
+    if (std::ranges::find(posix_timers_, timer) == posix_timers_.end()) syscall(SYS_timer_delete, timer);
+  }
+  static_cast<void>(chdir(folder_.c_str()) == 0);
+  umask(new_files_);
+  for (std::size_t limit = 0; limit < limits_.size(); ++limit)
+    setrlimit(limit_number(limit), &limits_[limit]);
 }
 
 std::size_t mapped_pages() {
@@ -283,6 +359,19 @@ std::size_t heap_bytes() {
 #endif
 }
 
+std::size_t open_descriptors() {
+  constexpr const char* folder = "/proc/self/fd";
+  std::size_t out = 0;
+  struct stat about {};
+  if (stat(folder, &about) == 0 && about.st_size > 0) {  // Linux 6.2 tells the number
+    out = static_cast<std::size_t>(about.st_size);
+  } else if (DIR* const list = opendir(folder)) {
+    while (readdir(list) != nullptr) ++out;
+    closedir(list);
+  }
+  return out - std::min(out, other_threads().open_files());
+}
+
 long page_faults_of_children() {
   rusage used{};
   getrusage(RUSAGE_CHILDREN, &used);
@@ -298,7 +387,7 @@ double cpu_seconds_of_others() {
 bool others_sleep(double longest) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(longest);
-  while (!others_sleep_now()) {
+  while (!other_threads().sleep()) {
     if (Clock::now() > end) return false;
     sched_yield();  // one that is about to sleep may need this processor for it
   }

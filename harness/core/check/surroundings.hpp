@@ -4,11 +4,14 @@
 #include "core/files/processor_set.hpp"
 
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/types.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace assay {
 
@@ -37,14 +40,16 @@ class Affinity {
   ProcessorSet processors_;
 };
 
-/// The state of the calling thread and the process, read in some microseconds: the floating-point
-/// environment, the processors that it may run on, the priority, signal handlers and timers, children, and
-/// whether all other threads sleep.
+/// The state of the calling thread and the process. Read in some microseconds: the floating-point
+/// environment, the processors that it may run on, the priority, signal handlers and blocked signals, timers,
+/// children, and whether all other threads sleep. Thoroughly, in some ten: the handlers of real-time signals,
+/// timers of POSIX, the folder, the mask of new files, and limits.
 class Surroundings {
  public:
+  enum class Depth { quick, thorough };
   static Surroundings now();
   /// The first difference of the present ones, in words; empty when there is none.
-  std::string change() const;
+  std::string change(Depth depth = Depth::thorough) const;
   /// Puts back what can be put back.
   void restore() const;
   /// All other threads slept, or did so soon.
@@ -53,13 +58,22 @@ class Surroundings {
   const Affinity& affinity() const { return affinity_; }
 
  private:
-  static Surroundings seen();
+  /// Without the floating-point environment, processors and other threads.
+  static Surroundings seen(Depth depth);
+  void see_thoroughly();
+  std::string thorough_change(const Surroundings& present) const;
+  void restore_thoroughly() const;
   FloatEnvironment floats_;
   Affinity affinity_;
   bool others_slept_ = false;
   int policy_ = 0, priority_ = 0;
-  std::array<struct sigaction, 31> handlers_{};  ///< of signals 1 to 30: 31 is for freeze()
+  std::array<struct sigaction, 65> handlers_{};  ///< of all signals but 31, which is for freeze()
+  sigset_t blocked_{};
   bool timer_ = false, children_ = false;
+  std::vector<int> posix_timers_;  ///< their numbers
+  std::string folder_;
+  mode_t new_files_ = 0;
+  std::array<rlimit, RLIM_NLIMITS> limits_{};
 };
 
 /// Pages of memory that the process has mapped, resident or not.
@@ -67,6 +81,9 @@ std::size_t mapped_pages();
 
 /// Bytes of the heap that are in use; 0 where the library does not tell.
 std::size_t heap_bytes();
+
+/// Descriptors that are open in this process, but for those through which it is looked at.
+std::size_t open_descriptors();
 
 /// Page faults of all children that were waited for: none starts without some.
 long page_faults_of_children();

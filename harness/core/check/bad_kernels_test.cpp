@@ -1,0 +1,221 @@
+// A table of kernels that misbehave beside a right one: each is named, the answers of the others are kept,
+// the test comes to its end, and nothing is left behind.
+#include "assay/check.hpp"
+#include "core/check/doubling.hpp"
+#include "core/files/child_process.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+namespace assay {
+namespace {
+
+using testing::Doubling;
+using ::testing::HasSubstr;
+
+struct BadKernel {
+  const char* name;
+  void (*misbehave)();  ///< after the right answer
+  const char* told;     ///< in its verdict; empty where it is harmless
+};
+
+/// In the first call of a process.
+void print_much() {
+  static bool done = false;
+  if (done) return;
+  done = true;
+  const std::string line(1 << 16, 'x');
+  for (int i = 0; i < 160; ++i) static_cast<void>(!write(STDOUT_FILENO, line.data(), line.size()));
+}
+
+/// A process that would live on.
+void leave(bool twice) {
+  const pid_t child = fork();
+  if (child != 0) {
+    if (twice) waitpid(child, nullptr, 0);
+    return;
+  }
+  if (twice) {
+    setsid();
+    if (fork() != 0) _exit(0);
+  }
+  for (;;) pause();
+}
+
+constexpr std::array bad_kernels{
+    BadKernel{"crash", [] { std::raise(SIGSEGV); }, "was ended by signal 11"},
+    BadKernel{"abort", [] { std::abort(); }, "was ended by signal 6"},
+    BadKernel{"exit_0", [] { std::exit(0); }, "called exit(0)"},
+    BadKernel{"exit_3", [] { std::exit(3); }, "called exit(3)"},
+    BadKernel{"quick_exit", [] { _exit(0); }, "called exit(0)"},
+    BadKernel{"throws", [] { throw std::out_of_range("tile 7"); }, "threw std::out_of_range: tile 7"},
+    BadKernel{"says_why",
+              [] {
+                std::fputs("lost \033[31mtile\n", stdout);
+                throw 1;
+              },
+              R"(threw int; it printed: "lost \x1b[31mtile\n")"},
+    BadKernel{"closes_its_output",
+              [] {
+                close(STDOUT_FILENO);
+                close(STDERR_FILENO);
+              },
+              "closed descriptors that it did not open"},
+    BadKernel{"closes_everything",
+              [] {
+                constexpr int most = 1024;
+                for (int descriptor = 0; descriptor < most; ++descriptor) close(descriptor);
+              },
+              "closed descriptors that it did not open"},
+    BadKernel{"replaces_its_output",
+              [] {
+                const int file = open("/dev/null", O_WRONLY);
+                dup2(file, STDOUT_FILENO);
+                close(file);
+              },
+              "closed descriptors that it did not open"},
+    BadKernel{"prints_10_mb", print_much, ""},
+    BadKernel{"prints_10_mb_and_aborts",
+              [] {
+                print_much();
+                std::abort();
+              },
+              R"(was ended by signal 6 (Aborted); it printed: ... "xxx)"},
+    BadKernel{"sleeps",
+              [] {
+                for (;;) pause();
+              },
+              "did not end within 0.3 s, of which it had a processor for 0"},
+    BadKernel{"spins",
+              [] {
+                for (volatile bool on = true; on;) {
+                }
+              },
+              "did not end within 0.3 s, of which it had a processor for"},
+    BadKernel{"ends_its_parent", [] { kill(getppid(), SIGTERM); },
+              "sent signal 15 (Terminated) to the process"},
+    BadKernel{"interrupts_its_parent", [] { kill(getppid(), SIGINT); },
+              "sent signal 2 (Interrupt) to the process"},
+    BadKernel{"ends_itself", [] { std::raise(SIGTERM); }, "was ended by signal 15"},
+    BadKernel{"kills_itself", [] { kill(getpid(), SIGKILL); }, "was ended by signal 9"},
+    BadKernel{"changes_folder", [] { static_cast<void>(!chdir("/")); }, "changed the folder"},
+    BadKernel{"changes_umask", [] { umask(0123); }, "changed the permissions of new files"},
+    BadKernel{"blocks_signals",
+              [] {
+                sigset_t all;
+                sigfillset(&all);
+                sigprocmask(SIG_BLOCK, &all, nullptr);
+              },
+              "left signal 1 (Hangup) blocked"},
+    BadKernel{"handles_a_real_time_signal", [] { std::signal(SIGRTMIN + 3, SIG_IGN); },
+              "changed the handler of signal 37"},
+    BadKernel{"starts_a_timer_of_posix",
+              [] {
+                timer_t timer{};
+                sigevent none{};
+                none.sigev_notify = SIGEV_NONE;
+                timer_create(CLOCK_MONOTONIC, &none, &timer);
+              },
+              "started a timer"},
+    BadKernel{"lowers_a_limit",
+              [] {
+                const rlimit small{.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
+                setrlimit(RLIMIT_FSIZE, &small);
+              },
+              "changed a limit of the process, on file sizes"},
+    BadKernel{"leaves_a_process", [] { leave(false); }, "started a process"},
+    BadKernel{"leaves_a_daemon", [] { leave(true); }, "started a process"},
+    BadKernel{"leaves_a_daemon_and_crashes",
+              [] {
+                leave(true);
+                std::raise(SIGSEGV);
+              },
+              "was ended by signal 11"},
+    BadKernel{"leaves_descriptors", [] { static_cast<void>(open("/dev/null", O_RDONLY)); },
+              "leaves descriptors open"},
+};
+
+const BadKernel* planted = nullptr;
+
+void right_and_bad(const Doubling::Problem& problem, const Doubling::Input& in, Doubling::Output& out) {
+  testing::doubled(problem, in, out);
+  planted->misbehave();
+}
+
+/// As the program does it: its user is the only one who stops it.
+void ask_for_a_stop(int signal, siginfo_t* about, void*) {
+  if (!is_sent_by_kernel(signal, *about)) _exit(1);
+}
+
+class BadKernels : public ::testing::TestWithParam<BadKernel> {
+ protected:
+  void SetUp() override {
+    struct sigaction action {};
+    action.sa_sigaction = ask_for_a_stop;
+    action.sa_flags = SA_SIGINFO;
+    for (std::size_t i = 0; i < signals_.size(); ++i) sigaction(signals_[i], &action, &before_[i]);
+  }
+  void TearDown() override {
+    for (std::size_t i = 0; i < signals_.size(); ++i) sigaction(signals_[i], &before_[i], nullptr);
+  }
+
+ private:
+  static constexpr std::array signals_{SIGINT, SIGTERM};
+  std::array<struct sigaction, signals_.size()> before_{};
+};
+
+std::ptrdiff_t files_open() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return std::distance(begin(all), end(all));
+}
+
+TEST_P(BadKernels, AreNamedAndCostNobodyElse) {
+  planted = &GetParam();
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "bad", .run = right_and_bad});
+  registry.add<Doubling>({.name = "right", .run = testing::doubled});
+  const std::vector<pid_t> children = children_of_process();
+  const std::ptrdiff_t files = files_open();
+  std::size_t right = 0, naive = 0;
+  std::string told;
+  ::testing::internal::CaptureStdout();
+  for (const CornerCheck& check :
+       check_corners(registry, "doubling", 1, 42, {}, Kin::sound, {.own_process = true, .time_limit = 0.3})) {
+    if (check.variant == "bad") {
+      if (told.empty()) told = check.agreement.detail;
+      continue;
+    }
+    EXPECT_TRUE(check.agreement.agrees) << check.variant << ": " << check.agreement.detail;
+    ++(check.variant == "right" ? right : naive);
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "") << "its output is none of ours";
+  EXPECT_GT(right, 1U);
+  EXPECT_EQ(right, naive);
+  if (*planted->told == '\0') {
+    EXPECT_EQ(told, "");
+  } else {
+    EXPECT_THAT(told, HasSubstr(planted->told));
+  }
+  EXPECT_EQ(children_of_process(), children);
+  EXPECT_EQ(files_open(), files);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, BadKernels, ::testing::ValuesIn(bad_kernels),
+                         [](const auto& about) { return std::string(about.param.name); });
+
+}  // namespace
+}  // namespace assay
