@@ -1,5 +1,7 @@
 #include "app/interrupt.hpp"
 
+#include "core/files/child_process.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,7 +41,8 @@ std::int64_t milliseconds_now() {
 // presses Ctrl-C twice so fast. In milliseconds.
 constexpr std::int64_t one_request = 300;
 
-void on_interrupt(int) {
+void on_interrupt(int signal, siginfo_t* about, void*) {
+  if (about != nullptr && is_sent_by_kernel(signal, *about)) return;
   const std::int64_t now = milliseconds_now();
   if (stop_requested == 0) {
     requested_at = now;
@@ -69,9 +72,10 @@ void on_crash(int signal) {
   _exit(crashed_code);
 }
 
-void handle(int signal, void (*handler)(int)) {
+void handle_interrupt(int signal) {
   struct sigaction action {};
-  action.sa_handler = handler;
+  action.sa_sigaction = on_interrupt;
+  action.sa_flags = SA_SIGINFO;
   sigaction(signal, &action, nullptr);
 }
 
@@ -79,12 +83,12 @@ void handle(int signal, void (*handler)(int)) {
 
 void catch_interrupts(int code) {
   interrupted_code = code;
-  handle(SIGINT, on_interrupt);
-  handle(SIGTERM, on_interrupt);
+  handle_interrupt(SIGINT);
+  handle_interrupt(SIGTERM);
   // nohup ignores it, and a program that it starts is to go on.
   struct sigaction hang_up {};
   sigaction(SIGHUP, nullptr, &hang_up);
-  if (hang_up.sa_handler != SIG_IGN) handle(SIGHUP, on_interrupt);
+  if (hang_up.sa_handler != SIG_IGN) handle_interrupt(SIGHUP);
 }
 
 bool interrupted() { return stop_requested != 0; }
@@ -92,7 +96,7 @@ bool interrupted() { return stop_requested != 0; }
 void report_crashes(int code) {
   crashed_code = code;
   if (sanitized) return;
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) handle(signal, on_crash);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, on_crash);
 }
 
 void now_running(std::string_view what) {

@@ -6,15 +6,11 @@
 
 #include <fmt/format.h>
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <new>
-#include <system_error>
 
 namespace assay {
 namespace {
@@ -38,18 +34,10 @@ std::string progress_line(double seconds, std::optional<double> left, std::strin
 }
 
 Progress::Progress(bool quiet)
-    : quiet_(quiet), terminal_(may_rewrite_lines(STDERR_FILENO)), started_(now()), shown_(shared(started_)) {}
+    : quiet_(quiet), terminal_(may_rewrite_lines(STDERR_FILENO)), started_(now()), shown_at_(started_) {}
 
 Progress::~Progress() {
   if (terminal_ && !quiet_) fmt::print(stderr, "\r{:{}}\r", "", line_width);
-  munmap(shown_, sizeof *shown_);
-}
-
-Progress::Shown* Progress::shared(double now) {
-  static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<double>::is_always_lock_free);
-  void* memory = mmap(nullptr, sizeof(Shown), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "memory for progress");
-  return new (memory) Shown{.at = now, .speaker = 0};
 }
 
 Hooks Progress::hooks() {
@@ -67,20 +55,19 @@ void Progress::say(std::string_view what, std::optional<double> done) {
   const double time = now();
   if (done) remaining_.note(time, *done);
   what_ = what;
-  shown_->speaker.store(getpid(), std::memory_order_relaxed);
   const double wait = terminal_ ? seconds_between_rewrites : seconds_between_plain_lines;
-  if (time - shown_->at >= wait) show(time);
+  if (time - shown_at_ >= wait) show(time);
 }
 
 void Progress::keep_fresh() {
   const double time = now();
   const double wait = terminal_ ? seconds_between_ticks : seconds_between_plain_lines;
-  if (time - shown_->at < wait || shown_->speaker.load(std::memory_order_relaxed) != getpid()) return;
+  if (time - shown_at_ < wait) return;
   show(time);
 }
 
 void Progress::show(double time) {
-  shown_->at = time;
+  shown_at_ = time;
   if (quiet_) return;
   const std::string line = progress_line(time - started_, remaining_.left(time), what_);
   if (terminal_) {

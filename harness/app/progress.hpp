@@ -3,12 +3,9 @@
 
 #include "assay/hooks.hpp"
 
-#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <sys/types.h>
 
 namespace assay {
 
@@ -42,9 +39,8 @@ std::string remaining_text(double seconds);
 /// than five seconds.
 std::string progress_line(double seconds, std::optional<double> left, std::string_view what);
 
-/// Hooks that show progress, remember what is running for crash reports, and stop on an interrupt. They work
-/// in forked children as well: whoever spoke last keeps the line fresh. The destructor clears
-/// the line. With `quiet` nothing is shown.
+/// Hooks that show progress, remember what is running for crash reports, and stop on an interrupt. The
+/// destructor clears the line. With `quiet` nothing is shown.
 class Progress {
  public:
   explicit Progress(bool quiet = false);
@@ -59,16 +55,9 @@ class Progress {
   void keep_fresh();
   void show(double time);
   bool quiet_, terminal_;
-  /// In memory that children share: a line that one of them showed is fresh for all.
-  struct Shown {
-    std::atomic<double> at;
-    std::atomic<pid_t> speaker;  ///< the process that spoke last
-  };
-  static Shown* shared(double now);
-  double started_;
+  double started_, shown_at_;
   RemainingTime remaining_;
   std::string what_;
-  Shown* shown_;
 };
 
 }  // namespace assay
