@@ -124,7 +124,7 @@ LaunchPart part_in_new_process(LaunchRequest request, const LaunchRequest& all, 
   out.failed = watch.failed_step(end);
   if (!out.failed && !end.passed()) {
     throw std::runtime_error(
-        fmt::format("process start {} outside of any kernel{}", end.text(), printed.in_words()));
+        fmt::format("process start {} outside of any kernel{}", end.text(), printed.in_words("; ")));
   }
   return out;
 }

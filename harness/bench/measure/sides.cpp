@@ -212,7 +212,7 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
     const SideProgram& side = request.sides[failed];
     const std::string where = (side.known_as.empty() ? side.program : side.known_as).string(),
                       remedy = "run `check` with that program",
-                      what = fmt::format("as {} {}{}", side.name, end.text(), printed[failed].in_words());
+                      what = fmt::format("as {} {}{}", side.name, end.text(), printed[failed].in_words("; "));
     const ChildCrash crash(where, what, remedy);
     if (const auto step = failed < watches.size() ? watches[failed].failed_step(end) : std::nullopt) {
       throw SideFailure(failed, request.trials.at(order.at(step->step)).key, step->failure, crash);

@@ -26,11 +26,12 @@ namespace {
 
 using testing::Doubling;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 struct BadKernel {
   const char* name;
   void (*misbehave)();  ///< after the right answer
-  const char* told;     ///< in its verdict; empty where it is harmless
+  const char* told;     ///< in its verdict; empty where it only prints
 };
 
 /// In the first call of a process.
@@ -191,14 +192,16 @@ TEST_P(BadKernels, AreNamedAndCostNobodyElse) {
   const std::vector<pid_t> children = children_of_process();
   const std::ptrdiff_t files = files_open();
   std::size_t right = 0, naive = 0;
-  std::string told;
+  std::string told, printed;
   ::testing::internal::CaptureStdout();
   for (const CornerCheck& check :
        check_corners(registry, "doubling", 1, 42, {}, Kin::sound, {.own_process = true, .time_limit = 0.3})) {
     if (check.variant == "bad") {
       if (told.empty()) told = check.agreement.detail;
+      if (!check.printed.empty()) printed = check.printed;
       continue;
     }
+    EXPECT_EQ(check.printed, "") << check.variant;
     EXPECT_TRUE(check.agreement.agrees) << check.variant << ": " << check.agreement.detail;
     ++(check.variant == "right" ? right : naive);
   }
@@ -207,6 +210,7 @@ TEST_P(BadKernels, AreNamedAndCostNobodyElse) {
   EXPECT_EQ(right, naive);
   if (*planted->told == '\0') {
     EXPECT_EQ(told, "");
+    EXPECT_THAT(printed, StartsWith("it printed: ... \"xxx"));
   } else {
     EXPECT_THAT(told, HasSubstr(planted->told));
   }

@@ -226,6 +226,7 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
                   dropped.insert(variant_of(failure.step));
                   end(failure.step);
                 },
+            .printed = [&](std::size_t i, const std::string& words) { all.checks[i].printed = words; },
             .say =
                 [&](std::size_t i) {
                   const CornerCheck& check = all.checks[i];

@@ -22,7 +22,6 @@
 #include <ctime>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -52,17 +51,22 @@ double cpu_seconds_of(pid_t process) {
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / nanoseconds;
 }
 
-/// Seconds for which the threads of a process waited for a processor; 0 where the system does not tell.
-double waited_seconds_of(pid_t process) {
-  double out = 0;
+/// Seconds after which a kernel with this limit is overdue however little it did.
+double longest_wait(double limit) {
+  constexpr double times = 10, more = 60;
+  return std::max(times * limit, limit + more);
+}
+
+/// Whether a thread of a process runs, or would with a processor or when the disk has answered.
+bool has_work(pid_t process) {
   std::error_code gone;
   const std::filesystem::path threads(fmt::format("/proc/{}/task", process));
+  constexpr std::size_t state = 3;
   for (std::filesystem::directory_iterator at(threads, gone), end; !gone && at != end; at.increment(gone)) {
-    std::ifstream file(at->path() / "schedstat");
-    double ran = 0, waited = 0;
-    if (file >> ran >> waited) out += waited / nanoseconds;
+    const std::vector<std::string> fields = fields_of_stat((at->path() / "stat").string());
+    if (fields.size() > state && (fields[state] == "R" || fields[state] == "D")) return true;
   }
-  return out;
+  return false;
 }
 
 /// Files that kernels may not close.
@@ -232,7 +236,7 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
   SharedRecord record;
   Findings findings;
   Printed printed;
-  StepWatch watch(*record, &printed);
+  StepWatch watch(*record, &printed, steps.printed);
   const pid_t child = fork_child([&] { return work_in_child(steps, range, *record, findings, printed); });
   watch.follow(child);
   const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop,
@@ -258,12 +262,13 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
     steps.take(step, text);
     out.next = step + 1;
   });
+  if (done) watch.note_printed();
   if (done || (end.child == 0 && !end.overdue)) {  // or stopped
     out.next = range.end;
   } else {
     out.failed = watch.failed_step(end);
     if (!out.failed)
-      out.unexplained = (end.passed() ? "left without its answers" : end.text()) + printed.in_words();
+      out.unexplained = (end.passed() ? "left without its answers" : end.text()) + printed.in_words("; ");
   }
   return out;
 }
@@ -365,25 +370,45 @@ void StepReporter::give_up(const std::string& text) const {
 }
 
 bool StepWatch::is_overdue() {
-  constexpr std::int64_t longest = 10;
   const std::uint64_t step = record_.step.load(std::memory_order_acquire);
   if (step == 0) return false;
   const std::int64_t since = record_.since.load(std::memory_order_relaxed),
                      limit = record_.limit.load(std::memory_order_relaxed);
   if (step != step_ || since != since_) {
+    note_printed();
     step_ = step;
     since_ = since;
     cpu_at_start_ = cpu_seconds_of(child_);
-    waited_at_start_ = waited_seconds_of(child_);
-    if (printed_ != nullptr) printed_->clear();
+    idle_since_ = 0;
   }
   const std::int64_t passed = monotonic_now() - since;
   if (passed <= limit) return false;
   cpu_ = cpu_seconds_of(child_) - cpu_at_start_;
-  const double waited = std::max(0.0, waited_seconds_of(child_) - waited_at_start_);
   const double seconds = static_cast<double>(limit) / nanoseconds;
-  too_long_ = passed / longest > limit;
-  return too_long_ || cpu_ > seconds || static_cast<double>(passed) / nanoseconds - waited > seconds;
+  too_long_ = static_cast<double>(passed) / nanoseconds > longest_wait(seconds);
+  return too_long_ || cpu_ > seconds || sleeps_on();
+}
+
+bool StepWatch::sleeps_on() {
+  constexpr double enough = 1, share = 0.01;  // threads that sleep wake up now and then
+  const std::int64_t now = monotonic_now();
+  const double passed = static_cast<double>(now - idle_since_) / nanoseconds;
+  if (has_work(child_)) {
+    idle_since_ = 0;
+  } else if (idle_since_ == 0 || cpu_ - idle_cpu_ > share * std::max(enough, passed)) {
+    idle_since_ = now;
+    idle_cpu_ = cpu_;
+  } else {
+    return passed > enough;
+  }
+  return false;
+}
+
+void StepWatch::note_printed() {
+  if (printed_ == nullptr) return;
+  const std::string words = printed_->in_words();
+  if (note_ && step_ != 0 && !words.empty()) note_(static_cast<std::size_t>(step_ - 1), words);
+  printed_->clear();
 }
 
 std::optional<FailedStep> StepWatch::failed_step(const ChildEnd& end) const {
@@ -394,7 +419,7 @@ std::optional<FailedStep> StepWatch::failed_step(const ChildEnd& end) const {
     const double seconds = static_cast<double>(record_.limit.load(std::memory_order_relaxed)) / nanoseconds;
     out.failure = {Failure::Kind::timed_out,
                    fmt::format("did not end within {:.3g} s, of which it had a processor for {:.2g} s",
-                               (too_long_ ? 10 : 1) * seconds, cpu_)};
+                               too_long_ ? longest_wait(seconds) : seconds, cpu_)};
   } else if (record_.thrown[0] != '\0') {
     out.failure.reason = record_.thrown;
   } else if (end.signal_to_parent != 0) {
@@ -408,7 +433,7 @@ std::optional<FailedStep> StepWatch::failed_step(const ChildEnd& end) const {
   } else {
     out.failure.reason = fmt::format("called exit({})", end.exit_code);
   }
-  if (printed_ != nullptr) out.failure.reason += printed_->in_words();
+  if (printed_ != nullptr) out.failure.reason += printed_->in_words("; ");
   return out;
 }
 

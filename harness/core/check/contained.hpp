@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace assay {
 
@@ -92,13 +93,15 @@ struct FailedStep {
 
 /// The look of a parent at a process that calls kernels.
 ///
-/// A kernel is overdue when its limit is over, and its process had a processor for so long, or did not wait
-/// for one in that time: beside other load nobody is blamed for the wait. After ten times the limit it is
+/// A kernel is overdue when its limit is over, and its process had a processor for so long, or then sleeps
+/// for another second: beside other load nobody is blamed for the wait. After ten times the limit, and at least a minute more, it is
 /// overdue however little it did.
 class StepWatch {
  public:
-  explicit StepWatch(const StepRecord& record, Printed* printed = nullptr)
-      : record_(record), printed_(printed) {}
+  using Note = std::function<void(std::size_t step, const std::string& words)>;
+  /// `note` is called with what the kernel of a step printed, when the step is over.
+  explicit StepWatch(const StepRecord& record, Printed* printed = nullptr, Note note = {})
+      : record_(record), printed_(printed), note_(std::move(note)) {}
   /// Before it is asked anything else.
   void follow(pid_t child) { child_ = child; }
   /// Whether the kernel that runs has taken longer than it may. To be asked now and then; as a step begins,
@@ -106,15 +109,21 @@ class StepWatch {
   bool is_overdue();
   /// The step that ended the process; nothing when no kernel ran.
   std::optional<FailedStep> failed_step(const ChildEnd& end) const;
+  /// To be called when the process has come to its end and no step failed.
+  void note_printed();
 
  private:
+  bool sleeps_on();
   const StepRecord& record_;
   Printed* printed_;
+  Note note_;
   pid_t child_ = 0;
   std::uint64_t step_ = 0;  ///< as it was seen last
   std::int64_t since_ = 0;
-  double cpu_at_start_ = 0, waited_at_start_ = 0, cpu_ = 0;  ///< seconds
-  bool too_long_ = false;                                    ///< ten times the limit is over
+  double cpu_at_start_ = 0, cpu_ = 0;  ///< seconds
+  std::int64_t idle_since_ = 0;        ///< it sleeps since then, with this much of the processor:
+  double idle_cpu_ = 0;
+  bool too_long_ = false;  ///< ten times the limit is over
 };
 
 /// From now on a crash ends this process as the system does it, and its parent sees the signal; processes
@@ -147,6 +156,8 @@ struct ContainedSteps {
   /// Notes it: in the caller, and in the child for the steps that follow.
   std::function<void(std::size_t step, const std::string& found)> take;
   std::function<void(const FailedStep&)> fail;  ///< in the caller
+  /// In the caller: what the kernel of a step printed, in words, where it came back.
+  std::function<void(std::size_t step, const std::string& words)> printed{};
   std::function<void(std::size_t step)> say{};  ///< in the caller, which sees steps at work now and then
 };
 

@@ -429,13 +429,14 @@ void Printed::clear() {
   for (Stream& stream : streams_) stream.text.clear();
 }
 
-std::string Printed::in_words() const {
+std::string Printed::in_words(std::string_view separator) const {
   constexpr std::size_t longest = 200;
   std::string out;
   for (const Stream& stream : streams_) {
     if (stream.text.empty()) continue;
     const bool cut = stream.text.size() > longest;
-    out += fmt::format("{}{}\"", out.empty() ? "; it printed: " : " and ", cut ? "... " : "");
+    out += out.empty() ? fmt::format("{}it printed: ", separator) : " and ";
+    out += cut ? "... \"" : "\"";
     for (const char one : stream.text.substr(cut ? stream.text.size() - longest : 0)) {
       if (one == '\n') {
         out += "\\n";

@@ -21,6 +21,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,8 +54,8 @@ class Printed {
   void read();
   /// Forgets what was printed so far.
   void clear();
-  /// `; it printed: "lost a tile\n"`, escaped and cut; empty where nothing was.
-  std::string in_words() const;
+  /// `it printed: "lost a tile\n"`, escaped and cut, after `separator`; empty where nothing was.
+  std::string in_words(std::string_view separator = "") const;
 
  private:
   struct Stream {
