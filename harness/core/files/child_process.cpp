@@ -149,10 +149,37 @@ void join_parent(pid_t parent, int signal = SIGKILL) {
       "install it, or put the folder it is in into PATH");
 }
 
+/// Children, where handlers of signals can read them; 0 for none.
+std::array<std::atomic<pid_t>, 64> known_children;
+/// The child that sent a signal to this process, and the signal.
+std::atomic<pid_t> signalling_child;
+std::atomic<int> signal_of_child;
+
+void note_child(pid_t child) {
+  for (std::atomic<pid_t>& place : known_children) {
+    pid_t none = 0;
+    if (place.compare_exchange_strong(none, child)) return;
+  }
+}
+
+void forget_child(pid_t child) {
+  for (std::atomic<pid_t>& place : known_children) {
+    pid_t known = child;
+    if (place.compare_exchange_strong(known, 0)) return;
+  }
+}
+
 pid_t forked() {
   std::fflush(nullptr);  // or both processes would write what is buffered
+  // A signal of the child comes when it is known.
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
   const pid_t child = fork();
-  if (child < 0) throw Error("a child process", reason(errno), "free memory or raise the process limit");
+  const int code = errno;
+  if (child > 0) note_child(child);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (child < 0) throw Error("a child process", reason(code), "free memory or raise the process limit");
   if (child > 0) setpgid(child, child);  // whoever of the two comes first
   return child;
 }
@@ -260,6 +287,7 @@ pid_t start(const Command& command, const ChildSetting& setting, int output, int
   }
   if (count == 0) return child;  // exec closed the pipe
   reap(child);
+  forget_child(child);
   refuse(command.words.front(), command.folder, code);
 }
 
@@ -273,32 +301,17 @@ std::optional<ChildEnd> end_of(pid_t child) {
   return ChildEnd{.child = child, .exit_code = WEXITSTATUS(status)};
 }
 
-/// Children that are waited for, where handlers of signals can read them; 0 for none.
-std::array<std::atomic<pid_t>, 16> awaited_children;
-/// The child that sent a signal to this process, and the signal.
-std::atomic<pid_t> signalling_child;
-std::atomic<int> signal_of_child;
-
 class AwaitedChildren {
  public:
-  explicit AwaitedChildren(const std::vector<pid_t>& children) {
-    auto next = children.begin();
-    for (auto place = awaited_children.begin(); place != awaited_children.end() && next != children.end();
-         ++place) {
-      pid_t none = 0;
-      if (!place->compare_exchange_strong(none, *next)) continue;
-      places_.push_back(&*place);
-      ++next;
-    }
-  }
+  explicit AwaitedChildren(const std::vector<pid_t>& children) : children_(children) {}
   ~AwaitedChildren() {
-    for (std::atomic<pid_t>* place : places_) *place = 0;
+    for (const pid_t child : children_) forget_child(child);
   }
   AwaitedChildren(const AwaitedChildren&) = delete;
   AwaitedChildren& operator=(const AwaitedChildren&) = delete;
 
  private:
-  std::vector<std::atomic<pid_t>*> places_;
+  std::vector<pid_t> children_;
 };
 
 /// Sleeps until a child ends or prints, a signal was handled, or the time is over.
@@ -457,7 +470,7 @@ bool is_sent_by_kernel(int signal, const siginfo_t& about) {
   if (about.si_code > 0 || about.si_pid <= 0) return false;  // not by a process
   if (about.si_pid == getpid()) return true;
   const pid_t group = getpgid(about.si_pid);
-  for (const std::atomic<pid_t>& child : awaited_children) {
+  for (const std::atomic<pid_t>& child : known_children) {
     const pid_t one = child;
     if (one == 0 || (one != about.si_pid && one != group)) continue;
     signal_of_child = signal;
