@@ -102,21 +102,24 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
       next.timed.reset();
       continue;
     }
+    double renewal = 0;
     reporter.call(first + i, limit, [&] {
       count_allocations(next);
       next.call_seconds = calibrated(*next.timed, first_call.seconds, policy.slice_seconds);
+      renewal = renewal_seconds(*next.timed);
     });
-    const Index calls = policy.calls_per_slice > 0 ? policy.calls_per_slice
-                                                   : calls_per_slice(next.call_seconds, policy.slice_seconds);
-    bursts.push_back(
-        {.name = trial.key,
-         .trial = next.slices.get(),
-         .calls = calls,
-         .slices = slices_of(next.call_seconds, next.call_seconds * static_cast<double>(calls), policy),
-         .warm_up = next.call_seconds < 1e-3,
-         .step = first + i,
-         .limit_seconds = limit,
-         .figures = &samples[i].figures});
+    const Index calls = policy.calls_per_slice > 0
+                            ? policy.calls_per_slice
+                            : calls_per_slice(next.call_seconds + renewal, policy.slice_seconds);
+    bursts.push_back({.name = trial.key,
+                      .trial = next.slices.get(),
+                      .calls = calls,
+                      .slices = slices_of(next.call_seconds,
+                                          (next.call_seconds + renewal) * static_cast<double>(calls), policy),
+                      .warm_up = next.call_seconds < 1e-3,
+                      .step = first + i,
+                      .limit_seconds = limit,
+                      .figures = &samples[i].figures});
   }
   if (policy.strict && request.record >= 0) freeze_unless_helped(ready, reporter);
   const std::vector<Launch> launches = sample_mixed(bursts, hooks, reporter);

@@ -63,7 +63,8 @@ std::vector<Launch> sample_mixed(const std::vector<Burst>& bursts, const Hooks& 
         // A kernel that was found at fault is not called again: it would spoil the restored input.
         if (hooks.stopped() || !burst.trial->audit().fault.empty()) continue;
         const double before = involuntary_switches();
-        reporter.call(burst.step, burst.limit_seconds, [&] { launch.push_back(slice_of(burst.trial->take(burst.calls, burst.warm_up))); });
+        reporter.call(burst.step, burst.limit_seconds,
+                      [&] { launch.push_back(slice_of(burst.trial->take(burst.calls, burst.warm_up))); });
         switched += involuntary_switches() - before;
       }
     };
@@ -99,8 +100,19 @@ double calibrated(Timed& timed, double first_call, double slice_seconds) {
   return call;
 }
 
-Index calls_per_slice(double call_seconds, double slice_seconds) {
-  return std::max<Index>(1, static_cast<Index>(std::ceil(slice_seconds / call_seconds)));
+double renewal_seconds(Timed& timed) {
+  double least = 1;
+  for (int i = 0; i < 3; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    timed.renew(secret(), Renewal::timed);
+    least = std::min(least, seconds_since(start));
+  }
+  static_cast<void>(timed.settle(false));
+  return least;
+}
+
+Index calls_per_slice(double seconds, double slice_seconds) {
+  return std::max<Index>(1, static_cast<Index>(std::ceil(slice_seconds / seconds)));
 }
 
 }  // namespace assay

@@ -39,7 +39,10 @@ double seconds_for(Timed& timed, Index calls);
 /// pages and warm the caches. `first_call` is what the first one took.
 double calibrated(Timed& timed, double first_call, double slice_seconds);
 
-/// Calls that last a slice: at least one.
-Index calls_per_slice(double call_seconds, double slice_seconds);
+/// Seconds that it takes to give an input other content.
+double renewal_seconds(Timed& timed);
+
+/// Calls that last a slice, with what is done before each of them: at least one.
+Index calls_per_slice(double seconds, double slice_seconds);
 
 }  // namespace assay

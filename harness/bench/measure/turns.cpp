@@ -182,10 +182,16 @@ class Side {
     constexpr double unknown = 1e-3;
     in_turn(first, 0, [&] {
       double call = std::max(first_call, unknown);
-      if (timed != nullptr) calling([&] { call = calibrated(*timed, first_call, policy.slice_seconds); });
+      double renewal = 0;
+      if (timed != nullptr) {
+        calling([&] {
+          call = calibrated(*timed, first_call, policy.slice_seconds);
+          if (policy.audited) renewal = renewal_seconds(*timed);
+        });
+      }
       board_.call_seconds = call;
-      board_.calls = calls_per_slice(call, policy.slice_seconds);
-      board_.rounds = rounds_for(call, policy, patience);
+      board_.calls = calls_per_slice(call + renewal, policy.slice_seconds);
+      board_.rounds = rounds_for(call + renewal, policy, patience);
     });
     // Where the first side does nothing, its calls are too many for one that does its work.
     constexpr double far_slower = 4;

@@ -115,10 +115,7 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
     out.found = timed_.judge(secret());
     out.judging_seconds = seconds_since(start);
   };
-  if (warm) {
-    timed_.renew(contents.next(), Renewal::untimed);
-    timed_.repeat(1);
-  }
+  if (warm) timed_.repeat(1);
   // One more call than are timed, on content that may spare it some work: or the only one, where calls are
   // long.
   const Index judged_after = judged ? rng.integer(1, calls) : 0;
@@ -179,7 +176,15 @@ bool AuditedSlices::is_drawn(Beside what) const {
 }
 
 void AuditedSlices::look_for_kept_results() {
+  // Who was quicker once is looked at again until it is known whether that was chance.
+  constexpr double most_seconds = 1;
   const auto start = Clock::now();
+  while (on_known_content_is_quicker() && audit_.fault.empty() && seconds_since(start) < most_seconds) {
+  }
+  beside_seconds_[look] += seconds_since(start);
+}
+
+bool AuditedSlices::on_known_content_is_quicker() {
   timed_.renew(secret(), Renewal::timed);
   timed_.repeat(1);
   bool nudged = false;
@@ -198,13 +203,13 @@ void AuditedSlices::look_for_kept_results() {
     (is_new ? on_new_content_ : on_known_content_).push_back(timed_.own_seconds().value_or(passed));
   }
   ++looks_;
-  beside_seconds_[look] += seconds_since(start);
 
   // Processors learn the branches of some ten thousand elements: on known content honest kernels take half
-  // the time, unless the new content has the same branches.
-  constexpr double slack = 2e-7, far_times = 3, far_slack = 1e-3;
-  const double times = nudged ? 1.25 : far_times;
-  constexpr Index enough = 8, enough_of_far = 3;
+  // the time, unless the new content has the same branches. Which of the two is called first is drawn, so
+  // that chance makes no more than one pair in two look so, and all of the fewest pairs once in 10^7 times.
+  constexpr double far_times = 3, far_slack = 1e-3;
+  const double times = nudged ? 1.25 : far_times, slack = nudged ? 2e-7 : 5e-5;
+  constexpr Index enough = 24, enough_of_far = 6;
   const auto quantile = [](std::vector<double> of, double share) {
     const auto at =
         of.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(of.size() - 1) + 0.5);
@@ -217,10 +222,12 @@ void AuditedSlices::look_for_kept_results() {
   const bool is_far_quicker =
       looks_ >= enough_of_far &&
       std::ranges::min(on_new_content_) > far_times * std::ranges::max(on_known_content_) + far_slack;
-  if (!is_quicker && !is_far_quicker) return;
-  find(fmt::format(
-      "keeps results between calls: on the content of the call before it takes {}, on new content {}",
-      seconds_text(quantile(on_known_content_, 0.5)), seconds_text(quantile(on_new_content_, 0.5))));
+  if (is_quicker || is_far_quicker) {
+    find(fmt::format(
+        "keeps results between calls: on the content of the call before it takes {}, on new content {}",
+        seconds_text(quantile(on_known_content_, 0.5)), seconds_text(quantile(on_new_content_, 0.5))));
+  }
+  return on_new_content_.back() > times * on_known_content_.back() + slack;
 }
 
 void AuditedSlices::find(std::string fault) {

@@ -52,6 +52,8 @@ class AuditedSlices {
   /// Compares a call on new content with another on the same. The calls that are timed have new content each:
   /// a kernel that keeps results gains nothing there, and is named all the same.
   void look_for_kept_results();
+  /// One look: whether the call on known content was, for once, too quick to be chance.
+  bool on_known_content_is_quicker();
   void find(std::string fault);
   void look_around(const Affinity& affinity);
   void look_at_descriptors();

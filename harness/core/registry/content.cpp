@@ -1,14 +1,15 @@
 #include "core/registry/content.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
 namespace assay::detail {
 namespace {
 
-/// Inputs that are hashed after every slice: it takes some ten microseconds.
-constexpr std::size_t small_input = std::size_t{1} << 18;
+/// Inputs that are hashed after every slice: it takes a few microseconds.
+constexpr std::size_t small_input = std::size_t{1} << 16;
 
 /// Elements that are turned together: so few that they stay in the nearest caches meanwhile.
 Index turned_together(const BufferView& part) {
@@ -25,44 +26,37 @@ void each_block(const BufferView& part, const Visit& visit) {
   }
 }
 
-std::uint64_t mixed(std::uint64_t bits) {
+/// A hash of all bytes and their places. Where it starts is secret: nobody makes another content of the same.
+std::uint64_t digest(const std::byte* data, std::size_t size) {
   constexpr std::uint64_t factor = 0x9e3779b97f4a7c15U;
-  bits *= factor;
-  return (bits ^ (bits >> 32)) * factor;
-}
-
-/// A hash of all elements and of which follows which, that stays the same while blocks turn.
-std::uint64_t digest(const BufferView& part) {
-  constexpr std::size_t word = sizeof(std::uint64_t);
-  std::vector<std::byte> text;  // a block, and what follows its last element when it is turned
-  std::uint64_t out = part.bytes();
-  each_block(part, [&](const std::byte* data, std::size_t size) {
-    text.assign(data, data + size);
-    while (text.size() < size + part.width + word)
-      text.insert(text.end(), data, data + std::min(size, part.width + word));
-    std::uint64_t sum = 0;
-    for (std::size_t at = 0; at < size; at += part.width) {
-      // The words of an element reach into the next one.
-      std::uint64_t hash = 0;
-      for (std::size_t begin = at; begin <= at + part.width - 1; begin += word) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, text.data() + begin, word);
-        hash = mixed(hash ^ bits);
-      }
-      if (part.width >= word) {
-        std::uint64_t next = 0;
-        std::memcpy(&next, text.data() + at + part.width, word);
-        hash = mixed(hash + next);
-      }
-      sum += hash;
+  constexpr std::size_t lanes = 8, block = lanes * sizeof(std::uint64_t);
+  static const std::uint64_t start = secret();
+  std::array<std::uint64_t, lanes> sums{}, words{};
+  sums.fill(start);
+  std::size_t at = 0;
+  for (; at + block <= size; at += block) {
+    std::memcpy(words.data(), data + at, block);
+    for (std::size_t i = 0; i < lanes; ++i) {
+      sums[i] = (sums[i] ^ words[i]) * factor;
+      sums[i] ^= sums[i] >> 32;
     }
-    out = mixed(out ^ sum);
-  });
+  }
+  std::uint64_t out = size;
+  for (; at < size; ++at) out = (out + static_cast<std::uint64_t>(data[at])) * factor;
+  for (const std::uint64_t sum : sums) out = (out ^ sum ^ (sum >> 32)) * factor;
   return out;
 }
 
-/// Turns the elements of each block to the left by `by` of them, or to the right by as many.
-void turn_blocks(const BufferView& part, Index by, bool left) {
+std::vector<std::uint64_t> digests(const BufferView& part) {
+  std::vector<std::uint64_t> out;
+  each_block(part, [&](const std::byte* data, std::size_t size) { out.push_back(digest(data, size)); });
+  return out;
+}
+
+/// Turns the elements of each block to the left by `by` of them, or to the right by as many. Calls
+/// done(first byte, bytes) for each block while it is near.
+template <class Done>
+void turn_blocks(const BufferView& part, Index by, bool left, const Done& done) {
   std::vector<std::byte> kept;
   each_block(part, [&](std::byte* data, std::size_t size) {
     const std::size_t turned = static_cast<std::size_t>(by) * part.width % size;
@@ -70,28 +64,62 @@ void turn_blocks(const BufferView& part, Index by, bool left) {
     kept.assign(data, data + first);
     std::memmove(data, data + first, size - first);
     std::memcpy(data + (size - first), kept.data(), first);
+    done(data, size);
   });
 }
 
-/// Flips `bit` of the fraction of every number but zeros, subnormal ones, infinities and NaNs.
+/// Flips `bits` of the fraction of every number but zeros, subnormal ones, infinities and NaNs.
 template <class Bits>
-void flip(const BufferView& part, Bits exponent, Bits bit) {
-  auto* const numbers = reinterpret_cast<Bits*>(part.data);
-  for (Index i = 0; i < part.size; ++i) {
+void flip(std::byte* data, std::size_t size, Bits exponent, std::uint64_t bits) {
+  auto* const numbers = reinterpret_cast<Bits*>(data);
+  for (std::size_t i = 0; i < size / sizeof(Bits); ++i) {
     const auto its = static_cast<Bits>(numbers[i] & exponent);
-    numbers[i] = static_cast<Bits>(numbers[i] ^ (its != 0 && its != exponent ? bit : 0));
+    numbers[i] = static_cast<Bits>(numbers[i] ^ (its != 0 && its != exponent ? bits : 0));
   }
 }
 
-/// Returns whether its elements are such numbers. Either way all of them are written.
-bool flip_last_bits(const BufferView& part, bool change) {
-  const std::uint8_t bit = change ? 1 : 0;
+/// As flip(), of numbers of this type; writes nothing where it has no fraction.
+void flip_bits(ElementType type, std::byte* data, std::size_t size, std::uint64_t bits) {
+  switch (type) {
+    case ElementType::f32: return flip<std::uint32_t>(data, size, 0x7f800000, bits);
+    case ElementType::f64: return flip<std::uint64_t>(data, size, 0x7ff0000000000000, bits);
+    case ElementType::f16: return flip<std::uint16_t>(data, size, 0x7c00, bits);
+    case ElementType::bf16: return flip<std::uint16_t>(data, size, 0x7f80, bits);
+    default: return;
+  }
+}
+
+bool has_fraction(ElementType type) {
+  return type == ElementType::f32 || type == ElementType::f64 || type == ElementType::f16 ||
+         type == ElementType::bf16;
+}
+
+template <class Bits>
+std::uint64_t bits_in_use(const BufferView& part, Bits exponent) {
+  const auto* const numbers = reinterpret_cast<const Bits*>(part.data);
+  Bits used = 0;
+  for (Index i = 0; i < part.size; ++i) {
+    const auto its = static_cast<Bits>(numbers[i] & exponent);
+    used = static_cast<Bits>(used | (its != 0 && its != exponent ? numbers[i] : 0));
+  }
+  return used;
+}
+
+/// The bits by which its numbers may differ and still be as good an input: those up to some 2^-10 of a
+/// number, but none that no number uses, as where all of them are rounded to a shorter type.
+std::uint64_t free_bits(const BufferView& part) {
+  const auto lowest = [](std::uint64_t used, int fraction, int count) -> std::uint64_t {
+    const int unused = used == 0 ? fraction : std::countr_zero(used);
+    // A quarter of the digits of a type as short as that.
+    const int end = std::min(fraction, std::max(count, unused + 2));
+    return unused >= fraction ? 0 : ((std::uint64_t{1} << end) - 1) & ~((std::uint64_t{1} << unused) - 1);
+  };
   switch (part.type) {
-    case ElementType::f32: flip<std::uint32_t>(part, 0x7f800000, bit); return true;
-    case ElementType::f64: flip<std::uint64_t>(part, 0x7ff0000000000000, bit); return true;
-    case ElementType::f16: flip<std::uint16_t>(part, 0x7c00, bit); return true;
-    case ElementType::bf16: flip<std::uint16_t>(part, 0x7f80, bit); return true;
-    default: turn_blocks(part, 0, true); return false;
+    case ElementType::f32: return lowest(bits_in_use<std::uint32_t>(part, 0x7f800000), 23, 14);
+    case ElementType::f64: return lowest(bits_in_use<std::uint64_t>(part, 0x7ff0000000000000), 52, 42);
+    case ElementType::f16: return lowest(bits_in_use<std::uint16_t>(part, 0x7c00), 10, 4);
+    case ElementType::bf16: return lowest(bits_in_use<std::uint16_t>(part, 0x7f80), 7, 2);
+    default: return 0;
   }
 }
 
@@ -103,14 +131,17 @@ bool turns(const BufferView& part) {
 
 Content::Content(std::vector<BufferView> parts, Salting salting)
     : parts_(std::move(parts)), states_(parts_.size()), salting_(std::move(salting)) {
-  std::size_t bytes = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const BufferView& part = parts_[i];
-    states_[i].digest = states_[i].original_digest = digest(part);
-    if (part.role == Role::redrawn) states_[i].original.assign(part.data, part.data + part.bytes());
-    bytes += part.bytes();
+    states_[i].digests = digests(part);
+    const bool takes_other_values = part.role == Role::changing && part.salt != nullptr;
+    if (takes_other_values && salting_.setting.fill != Fill::exact) states_[i].free_bits = free_bits(part);
+    if (part.role == Role::redrawn) {
+      states_[i].original.assign(part.data, part.data + part.bytes());
+      states_[i].original_digests = states_[i].digests;
+    }
+    bytes_ += part.bytes();
   }
-  small_ = bytes <= small_input;
   constexpr std::size_t most_users = 64;
   users_.reserve(most_users);  // nothing is allocated where allocations of a kernel are counted
 }
@@ -129,8 +160,12 @@ void Content::renew(std::uint64_t seed, Renewal what) {
     if (part.role == Role::redrawn) redraw(i);
     if (!turns(part)) continue;
     const Index by = rng.integer(1, std::min(part.size, turned_together(part)) - 1);
-    turn_blocks(part, by, true);
+    const std::uint64_t bits = rng.next() & states_[i].free_bits;
+    turn_blocks(part, by, true, [&](std::byte* data, std::size_t size) {
+      flip_bits(part.type, data, size, bits ^ states_[i].bits);
+    });
     states_[i].turned += by;
+    states_[i].bits = bits;
   }
   salt(rng);
 }
@@ -138,7 +173,11 @@ void Content::renew(std::uint64_t seed, Renewal what) {
 bool Content::nudge(bool change) {
   bool any = false;
   for (const BufferView& part : parts_) {
-    if (turns(part)) any = flip_last_bits(part, change) || any;
+    if (!turns(part)) continue;
+    any = any || has_fraction(part.type);
+    // Either way all of it is written.
+    turn_blocks(part, 0, true,
+                [&](std::byte* data, std::size_t size) { flip_bits(part.type, data, size, change ? 1 : 0); });
   }
   nudged_ = nudged_ != (any && change);
   return any;
@@ -155,14 +194,19 @@ void Content::put_back() {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].role != Role::redrawn) continue;
     std::ranges::copy(states_[i].original, parts_[i].data);
-    states_[i].digest = states_[i].original_digest;
+    states_[i].digests = states_[i].original_digests;
   }
 }
 
 void Content::restore() {
   put_back();
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (states_[i].turned != 0) turn_blocks(parts_[i], std::exchange(states_[i].turned, 0), false);
+    State& state = states_[i];
+    if (state.turned == 0) continue;
+    turn_blocks(parts_[i], std::exchange(state.turned, 0), false, [&](std::byte* data, std::size_t size) {
+      flip_bits(parts_[i].type, data, size, state.bits);
+    });
+    state.bits = 0;
   }
 }
 
@@ -170,30 +214,50 @@ void Content::used_by(const void* user) {
   if (std::ranges::find(users_, user) == users_.end()) users_.push_back(user);
 }
 
-std::string_view Content::written_part(bool due, const std::function<void()>& make_again) {
+std::string_view Content::written_part(Look look, const std::function<void()>& make_again) {
+  const bool all = look == Look::all || seeking_ || bytes_ <= small_input;
+  constexpr double most = 1 << 21;
+  const double share = all ? 1 : look == Look::none ? 0 : most / static_cast<double>(bytes_);
+  put_back_element();
   std::string_view written;
-  if (due || small_ || seeking_) {
-    for (std::size_t i = 0; i < parts_.size() && written.empty(); ++i) {
-      if (parts_[i].role == Role::redrawn && digest(parts_[i]) != states_[i].digest) written = parts_[i].name;
-    }
+  for (std::size_t i = 0; i < parts_.size() && share > 0 && written.empty(); ++i) {
+    if (!is_as_it_was(i, share)) written = parts_[i].name;
   }
   put_back();
-  if (!due && !small_ && !seeking_) return {};
-  for (std::size_t i = 0; i < parts_.size() && written.empty(); ++i) {
-    if (parts_[i].role != Role::redrawn && digest(parts_[i]) != states_[i].digest) written = parts_[i].name;
-  }
+  // The other sides of a gate share the memory, and know nothing of these changes.
+  if (salting_.setting.placement.memory != nullptr) restore();
   const bool alone = users_.size() <= 1;
-  users_.clear();
+  if (share >= 1) users_.clear();  // else it may have been one before these
   if (written.empty()) return {};
   make_again();
-  for (State& state : states_) state.turned = 0;
+  for (State& state : states_) state.turned = 0, state.bits = 0;
+  users_.clear();
   seeking_ = true;
   return alone ? written : std::string_view();
 }
 
+bool Content::is_as_it_was(std::size_t part, double share) const {
+  const BufferView& its = parts_[part];
+  const State& state = states_[part];
+  Rng rng(secret());
+  std::vector<std::byte> before;  // a block, turned back
+  std::size_t block = 0;
+  bool out = true;
+  each_block(its, [&](const std::byte* data, std::size_t size) {
+    const std::uint64_t wanted = state.digests[block++];
+    if (!out || (share < 1 && rng.unit() >= share)) return;
+    const std::size_t first = size - static_cast<std::size_t>(state.turned) * its.width % size;
+    before.assign(data + first, data + size);
+    before.insert(before.end(), data, data + first);
+    flip_bits(its.type, before.data(), size, state.bits);
+    out = digest(before.data(), size) == wanted;
+  });
+  return out;
+}
+
 void Content::redraw(std::size_t part) {
   for (Index at = 0; at < parts_[part].size; ++at) parts_[part].salt(salting_, parts_[part], at);
-  states_[part].digest = digest(parts_[part]);
+  states_[part].digests = digests(parts_[part]);
 }
 
 void Content::salt(Rng& rng) {

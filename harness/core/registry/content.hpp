@@ -14,9 +14,11 @@ namespace assay::detail {
 
 /// Renews the parts of an input, and tells who wrote to them.
 ///
-/// Blocks of 32 KiB turn by a drawn number of elements, outside of the time, at the speed of a copy: nearly
-/// every element changes, all of them stay valid, and no call finds out what changed for less than reading
-/// its input. A sum over a whole part stays the same, so that one element gets another value besides.
+/// Blocks of 32 KiB turn by a drawn number of elements, outside of the time, at the speed of a copy, and a
+/// drawn pattern of bits flips in the fraction of every floating-point number: each of them changes, all stay
+/// valid, nothing of an earlier answer is right by the bound, and no call finds out what changed for less
+/// than reading its input. A sum over a whole part of integers stays the same, so that one element gets
+/// another value besides.
 class Content {
  public:
   /// `salting` names the problem and the input that hold these parts.
@@ -33,22 +35,28 @@ class Content {
 
   /// From now on `user` has the input as well.
   void used_by(const void* user);
-  /// Returns the part that somebody else than renew() changed since the last look, when only one user can
-  /// have done so. Returns nothing when none changed, or when several users had the input: each of them is
-  /// then looked at in turn. Calls `make_again`, which gives all parts their first content, when anything
-  /// changed. Large inputs are looked at when it is `due` or when somebody is sought.
-  std::string_view written_part(bool due, const std::function<void()>& make_again);
+  /// Of large inputs; small ones are looked at each time, and any where somebody is sought.
+  enum class Look { none, drawn_blocks, all };
+  /// Returns the part that somebody else than renew() changed, when only one user can have done so. Returns
+  /// nothing when none changed, or when several users had the input: each of them is then looked at in turn.
+  /// Calls `make_again`, which gives all parts their first content, when anything changed.
+  std::string_view written_part(Look look, const std::function<void()>& make_again);
 
  private:
   struct State {
-    std::uint64_t digest = 0, original_digest = 0;
-    Index turned = 0;  ///< elements, in each block to the left, by this process: memory may be shared
-    std::vector<std::byte> original;  ///< of a part that is redrawn
+    std::vector<std::uint64_t> digests;  ///< of each block, before it was turned
+    Index turned = 0;                    ///< elements, in each block to the left
+    std::uint64_t free_bits = 0;         ///< of its numbers: those that renew() changes
+    std::uint64_t bits = 0;              ///< that differ, in every number
+    std::vector<std::byte> original;     ///< of a part that is redrawn
+    std::vector<std::uint64_t> original_digests;
   };
+  /// Looks at a share of its blocks.
+  bool is_as_it_was(std::size_t part, double share) const;
   void redraw(std::size_t part);
   void salt(Rng& rng);
   void put_back_element();
-  /// Leaves nothing but turns.
+  /// Leaves nothing but turns and patterns.
   void put_back();
 
   std::vector<BufferView> parts_;
@@ -59,7 +67,8 @@ class Content {
   bool nudged_ = false;
   std::array<std::byte, most_width> kept_{};  ///< the bytes of that element before
   std::vector<const void*> users_;
-  bool small_ = true, seeking_ = false;
+  std::size_t bytes_ = 0;
+  bool seeking_ = false;
 };
 
 }  // namespace assay::detail

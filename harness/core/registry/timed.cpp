@@ -35,8 +35,8 @@ Subject::Subject(const ErasedContract& its_contract, Owned its_problem, Setting 
       input(contract.make_input(problem.get(), setting)),
       content(contract.inputs(input.get()), {problem.get(), input.get(), setting}) {}
 
-std::string_view Subject::written_part(bool due) {
-  return content.written_part(due, [this] {
+std::string_view Subject::written_part(Content::Look look) {
+  return content.written_part(look, [this] {
     Setting again = before;
     again.placement = {};
     const Owned fresh = contract.make_input(problem.get(), again);
@@ -121,7 +121,8 @@ Agreement ErasedTimed::judge(std::uint64_t seed) {
 
 Agreement ErasedTimed::settle(bool due) {
   Agreement outcome = guards_of(outputs());
-  const std::string_view written = subject_.written_part(due);
+  const std::string_view written =
+      subject_.written_part(due ? Content::Look::drawn_blocks : Content::Look::none);
   if (!written.empty()) blame_for_input(outcome, written);
   return outcome;
 }

@@ -23,7 +23,7 @@ struct Subject {
 
   Subject(const ErasedContract& its_contract, Owned its_problem, Setting its_setting);
   /// As Content::written_part(). The input is made again, in the same memory, where one was written to.
-  std::string_view written_part(bool due);
+  std::string_view written_part(Content::Look look);
   Owned fresh_output() const;
   Agreement judge(const void* expected, const void* output) const;
   /// Judges those units of an output, or all of it when there are none, by an expectation of its own.

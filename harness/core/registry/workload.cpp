@@ -165,7 +165,7 @@ Agreement ErasedWorkload::check(std::size_t variant, const Context& context, dou
   if (!once && fill == Fill::uniform && variants_.at(variant)->info.precision.empty()) {
     compare_precision(outcome, naive_error());
   }
-  const std::string_view written = subject_.written_part(true);
+  const std::string_view written = subject_.written_part(Content::Look::all);
   if (!written.empty()) blame_for_input(outcome, written);
   rehearsal.look_around(outcome);
   if (!once && outcome.agrees) rehearsal.take(timed, context, fill, rehearsal_seconds, outcome);
