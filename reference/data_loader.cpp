@@ -109,7 +109,7 @@ void Consumer::take(Index k, const std::byte* rows) {
   const auto size = static_cast<std::size_t>(shape_.bytes);
   for (const Index i : input_.batch(shape_, k)) {
     output_.sample[next_] = i;
-    output_.digest[next_] = digest({rows, size});
+    output_.digest[next_] = digest({rows, size}, input_.key[0]);
     ++next_;
     rows += size;
   }
@@ -149,8 +149,10 @@ double DataLoader::footprint(const Problem& p) {
 
 auto DataLoader::make_input(const Problem& p, Setting& setting) -> Input {
   Input in{.records = KnownRecords::open({.records = p.samples, .bytes = p.bytes}, p.state(), setting),
-           .order = setting.buffer<Index>(p.samples)};
+           .order = setting.buffer<Index>(p.samples),
+           .key = setting.buffer<std::uint64_t>(1)};
   shuffle_into(in.order, static_cast<Shuffle>(p.shuffle), p.block, setting.rng);
+  in.key[0] = setting.rng.next();
   return in;
 }
 
@@ -165,7 +167,7 @@ auto DataLoader::expect(const Problem& p, const Input& in, Setting&) -> Expected
   std::vector<std::byte> record(static_cast<std::size_t>(p.bytes));
   for (Index i = 0; i < p.samples; ++i) {
     in.records.expected(i, record);
-    want.digest[static_cast<std::size_t>(i)] = digest(record);
+    want.digest[static_cast<std::size_t>(i)] = digest(record, in.key[0]);
     want.place[static_cast<std::size_t>(in.order[i])] = i;
   }
   return want;

@@ -125,7 +125,8 @@ TEST(DataLoader, WritesTheSampleAndItsDigestForEachRow) {
   consumer.take(0, in.records.file.record(0));
   consumer.take(1, in.records.file.record(2));
   EXPECT_THAT(std::vector(out.sample.begin(), out.sample.end()), ElementsAre(0, 1, 2));
-  EXPECT_EQ(out.digest[1], digest({in.records.file.record(1), 8}));
+  EXPECT_EQ(out.digest[1], digest({in.records.file.record(1), 8}, in.key[0]));
+  EXPECT_NE(out.digest[1], digest({in.records.file.record(1), 8}, in.key[0] + 1)) << "kept from another call";
 }
 
 }  // namespace

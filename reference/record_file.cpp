@@ -125,10 +125,11 @@ int open_nameless(const fs::path& folder) {
 
 }  // namespace
 
-std::uint64_t digest(std::span<const std::byte> bytes) {
+std::uint64_t digest(std::span<const std::byte> bytes, std::uint64_t key) {
   // Four chains, since one multiplication has to wait for the one before it.
   std::array<std::uint64_t, 4> lanes{0x243f6a8885a308d3U, 0x13198a2e03707344U, 0xa4093822299f31d0U,
                                      0x082efa98ec4e6c89U};
+  for (std::uint64_t& lane : lanes) lane ^= key;
   const auto mix = [](std::uint64_t& lane, std::uint64_t word) {
     lane = (lane ^ word) * 0x9e3779b97f4a7c15U;
     // A product leaves a change of the top bit alone; so it is brought down, to more than one place.

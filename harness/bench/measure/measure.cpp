@@ -31,6 +31,8 @@ void store(TrialResult& trial, TrialSample sample) {
     trial.failure = std::move(sample.failure);
     trial.launches.clear();
   }
+  if (sample.audit.fault.empty())
+    sample.audit.fault = other_figures(trial.agreement.figures, sample.audit.figures);
   trial.audit.add(sample.audit);
   if (!sample.audit.fault.empty()) {
     trial.agreement.agrees = false;

@@ -36,6 +36,7 @@ class PlantedTimed final : public Timed {
   bool updates_in_place() const override { return timed_->updates_in_place(); }
   bool nudge(bool change) override { return timed_->nudge(change); }
   Agreement judge(std::uint64_t seed) override { return timed_->judge(seed); }
+  std::vector<Figure> figures_of_first_content() override { return timed_->figures_of_first_content(); }
   Agreement settle(bool due) override { return timed_->settle(due); }
 
  private:

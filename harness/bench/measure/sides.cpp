@@ -109,6 +109,20 @@ std::vector<TurnSample> in_order(std::vector<TurnSample> samples, const std::vec
   return out;
 }
 
+/// The first side is the base: who is far less precise than that computes with fewer digits.
+void compare_precision(const PairRequest& request, std::vector<std::vector<TurnSample>>& sides) {
+  for (std::size_t side = 1; side < sides.size(); ++side) {
+    for (std::size_t i = 0; i < sides[side].size(); ++i) {
+      const TurnSample& base = sides[0][i];
+      TurnSample& own = sides[side][i];
+      if (!own.agrees) continue;
+      own.disagreement = fewer_digits(std::min(own.rounded, base.rounded), own.rms_error, base.rms_error,
+                                      request.sides[0].name);
+      own.agrees = own.disagreement.empty();
+    }
+  }
+}
+
 /// Names of equal length, since a program's own path lies on its stack.
 std::filesystem::path file_of(const ScratchFolder& scratch, char kind, std::size_t side) {
   return scratch.path() / fmt::format("{}{}", kind, side);
@@ -226,6 +240,7 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
     out.push_back(
         in_order(turn_samples_from_json(read_file(file), file.string()), order, request.sides[side].name));
   }
+  compare_precision(request, out);
   return out;
 }
 

@@ -158,9 +158,16 @@ class Side {
       if (trial.threads > 1) let_others_fall_asleep();
       if (is_sound()) reporter_.call(position, limit, [&] { take_slice(*timed, *slices, out); });
     });
-    if (out.agrees && !is_sound()) {
-      out.agrees = false;
-      out.disagreement = "in a slice that was timed: " + slices->audit().fault;
+    if (out.agrees && slices) {
+      std::string fault = slices->audit().fault;
+      if (fault.empty()) fault = other_figures(out.figures, slices->audit().figures);
+      out.agrees = fault.empty();
+      if (!out.agrees) out.disagreement = "in a slice that was timed: " + fault;
+    }
+    if (slices && operation_->variants()[variant].precision.empty() &&
+        operation_->fills().back() == Fill::uniform) {
+      out.rms_error = slices->audit().rms_error();
+      out.rounded = slices->audit().rounded;
     }
     return out;
   }
@@ -328,6 +335,8 @@ void describe(Fields& f, TurnSample& sample) {
   f("allocated_bytes_per_call", sample.allocations.bytes);
   f("agrees", sample.agrees);
   f("disagreement", sample.disagreement);
+  f("rms_error", sample.rms_error, {.optional = true});
+  f("rounded", sample.rounded, {.optional = true});
   f("figures", sample.figures, {.terse = true});
 }
 

@@ -56,6 +56,9 @@ struct TurnSample {
   Allocations allocations;  ///< of one call
   bool agrees = true;
   std::string disagreement;
+  double rms_error =
+      0;  ///< of `rounded` numbers in slices that were judged; 0 where fewer digits are declared
+  Index rounded = 0;
   std::vector<Figure> figures;  ///< of a right output, where it was checked
 };
 

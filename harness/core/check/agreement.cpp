@@ -191,6 +191,26 @@ double Agreement::rms_error() const {
   return rounded > 0 ? std::sqrt(squares / static_cast<double>(rounded)) : 0;
 }
 
+std::string other_figures(std::span<const Figure> first, std::span<const Figure> later) {
+  if (first.empty() || later.empty()) return "";
+  if (std::ranges::equal(first, later, {}, &Figure::value, &Figure::value)) return "";
+  return fmt::format("has other figures when it is called again on the same input: {}, then {}",
+                     in_words(first), in_words(later));
+}
+
+std::string fewer_digits(Index rounded, double rms_error, double rms_error_of_measure,
+                         std::string_view measure) {
+  constexpr double limit = 8;
+  constexpr Index fewest = 32;  // fewer elements say little about a spread
+  if (rounded < fewest || rms_error_of_measure <= 0) return "";
+  const double times = rms_error / rms_error_of_measure;
+  if (times <= limit) return "";
+  return fmt::format(
+      "computes with fewer digits: its errors (root mean square) are {:.3g} times those of {}, and {} is "
+      "allowed",
+      times, measure, limit);
+}
+
 std::string Shape::element(Index flat) const {
   return fmt::format("{}[{}]", name, fmt::join(coordinates(extents, flat), ", "));
 }

@@ -68,59 +68,62 @@ void turn_blocks(const BufferView& part, Index by, bool left, const Done& done) 
   });
 }
 
-/// Flips `bits` of the fraction of every number but zeros, subnormal ones, infinities and NaNs.
+/// How a floating-point type is made.
 template <class Bits>
-void flip(std::byte* data, std::size_t size, Bits exponent, std::uint64_t bits) {
-  auto* const numbers = reinterpret_cast<Bits*>(data);
-  for (std::size_t i = 0; i < size / sizeof(Bits); ++i) {
-    const auto its = static_cast<Bits>(numbers[i] & exponent);
-    numbers[i] = static_cast<Bits>(numbers[i] ^ (its != 0 && its != exponent ? bits : 0));
-  }
-}
+struct Format {
+  Bits exponent, two;   ///< mask; exponent of 2.0
+  int fraction, small;  ///< bits; those that change a number by some 2^-10, and short ones by more
+};
+constexpr Format<std::uint32_t> single{0x7f800000, 0x40000000, 23, 14};
+constexpr Format<std::uint64_t> twice{0x7ff0000000000000, 0x4000000000000000, 52, 42};
+constexpr Format<std::uint16_t> half{0x7c00, 0x4000, 10, 4}, brain{0x7f80, 0x4000, 7, 2};
 
-/// As flip(), of numbers of this type; writes nothing where it has no fraction.
-void flip_bits(ElementType type, std::byte* data, std::size_t size, std::uint64_t bits) {
+/// Calls visit(Format) for a type that has one.
+template <class Visit>
+void with_format(ElementType type, const Visit& visit) {
   switch (type) {
-    case ElementType::f32: return flip<std::uint32_t>(data, size, 0x7f800000, bits);
-    case ElementType::f64: return flip<std::uint64_t>(data, size, 0x7ff0000000000000, bits);
-    case ElementType::f16: return flip<std::uint16_t>(data, size, 0x7c00, bits);
-    case ElementType::bf16: return flip<std::uint16_t>(data, size, 0x7f80, bits);
+    case ElementType::f32: return visit(single);
+    case ElementType::f64: return visit(twice);
+    case ElementType::f16: return visit(half);
+    case ElementType::bf16: return visit(brain);
     default: return;
   }
 }
 
-bool has_fraction(ElementType type) {
-  return type == ElementType::f32 || type == ElementType::f64 || type == ElementType::f16 ||
-         type == ElementType::bf16;
+/// Flips bits of the fraction of every number but zeros, subnormal ones, infinities and NaNs:
+/// `bits.below_two` below 2, and `bits.of_others` else.
+void flip_bits(ElementType type, std::byte* data, std::size_t size, FlippedBits bits) {
+  with_format(type, [&]<class Bits>(const Format<Bits>& format) {
+    auto* const numbers = reinterpret_cast<Bits*>(data);
+    const auto any = static_cast<Bits>(bits.below_two), large = static_cast<Bits>(bits.of_others);
+    for (std::size_t i = 0; i < size / sizeof(Bits); ++i) {
+      const auto its = static_cast<Bits>(numbers[i] & format.exponent);
+      const auto flipped = static_cast<Bits>(its < format.two ? any : large);
+      numbers[i] = static_cast<Bits>(numbers[i] ^ (its != 0 && its != format.exponent ? flipped : 0));
+    }
+  });
 }
 
-template <class Bits>
-std::uint64_t bits_in_use(const BufferView& part, Bits exponent) {
-  const auto* const numbers = reinterpret_cast<const Bits*>(part.data);
-  Bits used = 0;
-  for (Index i = 0; i < part.size; ++i) {
-    const auto its = static_cast<Bits>(numbers[i] & exponent);
-    used = static_cast<Bits>(used | (its != 0 && its != exponent ? numbers[i] : 0));
-  }
-  return used;
-}
-
-/// The bits by which its numbers may differ and still be as good an input: those up to some 2^-10 of a
-/// number, but none that no number uses, as where all of them are rounded to a shorter type.
-std::uint64_t free_bits(const BufferView& part) {
-  const auto lowest = [](std::uint64_t used, int fraction, int count) -> std::uint64_t {
-    const int unused = used == 0 ? fraction : std::countr_zero(used);
+/// The bits by which numbers of this part may differ and still be as good an input. Below 2 it is the whole
+/// fraction: a number stays within a factor of two, and far enough from what it was that no answer from
+/// before can be mended by a slope. Large numbers, which may stand for a mean far from zero, change little.
+/// Bits that no number uses stay so, as where all of them are rounded to a shorter type.
+FlippedBits free_bits(const BufferView& part) {
+  FlippedBits out;
+  with_format(part.type, [&]<class Bits>(const Format<Bits>& format) {
+    const auto* const numbers = reinterpret_cast<const Bits*>(part.data);
+    Bits used = 0;
+    for (Index i = 0; i < part.size; ++i) {
+      const auto its = static_cast<Bits>(numbers[i] & format.exponent);
+      used = static_cast<Bits>(used | (its != 0 && its != format.exponent ? numbers[i] : 0));
+    }
+    const int unused = used == 0 ? format.fraction : std::min(format.fraction, std::countr_zero(used));
+    const auto up_to = [&](int end) { return (std::uint64_t{1} << end) - (std::uint64_t{1} << unused); };
+    out.below_two = up_to(format.fraction);
     // A quarter of the digits of a type as short as that.
-    const int end = std::min(fraction, std::max(count, unused + 2));
-    return unused >= fraction ? 0 : ((std::uint64_t{1} << end) - 1) & ~((std::uint64_t{1} << unused) - 1);
-  };
-  switch (part.type) {
-    case ElementType::f32: return lowest(bits_in_use<std::uint32_t>(part, 0x7f800000), 23, 14);
-    case ElementType::f64: return lowest(bits_in_use<std::uint64_t>(part, 0x7ff0000000000000), 52, 42);
-    case ElementType::f16: return lowest(bits_in_use<std::uint16_t>(part, 0x7c00), 10, 4);
-    case ElementType::bf16: return lowest(bits_in_use<std::uint16_t>(part, 0x7f80), 7, 2);
-    default: return 0;
-  }
+    out.of_others = up_to(std::min(format.fraction, std::max(format.small, unused + 2)));
+  });
+  return out;
 }
 
 bool turns(const BufferView& part) {
@@ -160,7 +163,8 @@ void Content::renew(std::uint64_t seed, Renewal what) {
     if (part.role == Role::redrawn) redraw(i);
     if (!turns(part)) continue;
     const Index by = rng.integer(1, std::min(part.size, turned_together(part)) - 1);
-    const std::uint64_t bits = rng.next() & states_[i].free_bits;
+    const std::uint64_t drawn = rng.next();
+    const FlippedBits bits{drawn & states_[i].free_bits.below_two, drawn & states_[i].free_bits.of_others};
     turn_blocks(part, by, true, [&](std::byte* data, std::size_t size) {
       flip_bits(part.type, data, size, bits ^ states_[i].bits);
     });
@@ -174,10 +178,11 @@ bool Content::nudge(bool change) {
   bool any = false;
   for (const BufferView& part : parts_) {
     if (!turns(part)) continue;
-    any = any || has_fraction(part.type);
+    with_format(part.type, [&](const auto&) { any = true; });
     // Either way all of it is written.
-    turn_blocks(part, 0, true,
-                [&](std::byte* data, std::size_t size) { flip_bits(part.type, data, size, change ? 1 : 0); });
+    turn_blocks(part, 0, true, [&](std::byte* data, std::size_t size) {
+      flip_bits(part.type, data, size, change ? FlippedBits{1, 1} : FlippedBits{});
+    });
   }
   nudged_ = nudged_ != (any && change);
   return any;
@@ -206,7 +211,7 @@ void Content::restore() {
     turn_blocks(parts_[i], std::exchange(state.turned, 0), false, [&](std::byte* data, std::size_t size) {
       flip_bits(parts_[i].type, data, size, state.bits);
     });
-    state.bits = 0;
+    state.bits = {};
   }
 }
 
@@ -230,7 +235,7 @@ std::string_view Content::written_part(Look look, const std::function<void()>& m
   if (share >= 1) users_.clear();  // else it may have been one before these
   if (written.empty()) return {};
   make_again();
-  for (State& state : states_) state.turned = 0, state.bits = 0;
+  for (State& state : states_) state.turned = 0, state.bits = {};
   users_.clear();
   seeking_ = true;
   return alone ? written : std::string_view();

@@ -12,6 +12,14 @@
 
 namespace assay::detail {
 
+/// Bits that differ in the fractions of numbers: of those below 2, and of others.
+struct FlippedBits {
+  std::uint64_t below_two = 0, of_others = 0;
+  FlippedBits operator^(const FlippedBits& other) const {
+    return {below_two ^ other.below_two, of_others ^ other.of_others};
+  }
+};
+
 /// Renews the parts of an input, and tells who wrote to them.
 ///
 /// Blocks of 32 KiB turn by a drawn number of elements, outside of the time, at the speed of a copy, and a
@@ -46,8 +54,8 @@ class Content {
   struct State {
     std::vector<std::uint64_t> digests;  ///< of each block, before it was turned
     Index turned = 0;                    ///< elements, in each block to the left
-    std::uint64_t free_bits = 0;         ///< of its numbers: those that renew() changes
-    std::uint64_t bits = 0;              ///< that differ, in every number
+    FlippedBits free_bits;               ///< of its numbers: those that renew() changes
+    FlippedBits bits;                    ///< that differ now
     std::vector<std::byte> original;     ///< of a part that is redrawn
     std::vector<std::uint64_t> original_digests;
   };

@@ -119,6 +119,18 @@ Agreement ErasedTimed::judge(std::uint64_t seed) {
   return outcome;
 }
 
+std::vector<Figure> ErasedTimed::figures_of_first_content() {
+  if (!subject_.contract.has_figures()) return {};
+  subject_.content.restore();
+  repeat(1);
+  Setting setting = subject_.setting;
+  setting.rng = Rng(secret());
+  const void *problem = subject_.problem.get(), *input = subject_.input.get();
+  const Owned expected = subject_.contract.expect(problem, input, setting);
+  if (!subject_.judge(expected.get(), output_).agrees) return {};  // those of a wrong output say nothing
+  return subject_.contract.figures(problem, input, expected.get(), output_);
+}
+
 Agreement ErasedTimed::settle(bool due) {
   Agreement outcome = guards_of(outputs());
   const std::string_view written =

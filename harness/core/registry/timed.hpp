@@ -47,6 +47,7 @@ class ErasedTimed final : public Timed {
   bool may_have_helpers() const override { return subject_.contract.has_helpers(subject_.problem.get()); }
   bool updates_in_place() const override;
   Agreement judge(std::uint64_t seed) override;
+  std::vector<Figure> figures_of_first_content() override;
   Agreement settle(bool due) override;
 
   /// Calls go to this output from now on.

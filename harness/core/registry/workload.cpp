@@ -16,26 +16,6 @@ namespace {
 
 constexpr std::size_t naive = 0;
 
-/// Notes where figures of a later call on the same input are not those of the first.
-void compare_figures(Agreement& outcome, const std::vector<Figure>& later) {
-  if (std::ranges::equal(outcome.figures, later, {}, &Figure::value, &Figure::value)) return;
-  blame(outcome, fmt::format("has other figures when it is called again on the same input: {}, then {}",
-                             in_words(outcome.figures), in_words(later)));
-}
-
-/// Notes that errors are far larger than those of naive: something was computed with fewer digits.
-void compare_precision(Agreement& outcome, double naive_error) {
-  constexpr double limit = 8;
-  constexpr Index fewest = 32;  // fewer elements say little about a spread
-  if (outcome.rounded < fewest || naive_error <= 0) return;
-  const double times = outcome.rms_error() / naive_error;
-  if (times <= limit) return;
-  blame(outcome,
-        fmt::format("computes with fewer digits: its errors (root mean square) are {:.3g} times those of "
-                    "naive, and 8 is allowed",
-                    times));
-}
-
 template <class T>
 T loaded(const std::byte* element) {
   T value;
@@ -157,22 +137,23 @@ Agreement ErasedWorkload::check(std::size_t variant, const Context& context, dou
   ErasedTimed timed(*variants_.at(variant), context, subject_, output.get());
   timed.repeat(1);
   Agreement outcome = guards_of(subject_.contract.outputs(output.get())) & judge(output);
-  const auto first = outcome.agrees ? figures(output) : std::nullopt;
-  if (first) outcome.figures = *first;
+  if (outcome.agrees) outcome.figures = figures(output);
   if (variant == naive) naive_error_ = outcome.rms_error();
   const bool once = rehearsal_seconds <= 0;
   const Fill fill = subject_.setting.fill;
   if (!once && fill == Fill::uniform && variants_.at(variant)->info.precision.empty()) {
-    compare_precision(outcome, naive_error());
+    std::string found = fewer_digits(outcome.rounded, outcome.rms_error(), naive_error(), "naive");
+    if (!found.empty()) blame(outcome, std::move(found));
   }
   const std::string_view written = subject_.written_part(Content::Look::all);
   if (!written.empty()) blame_for_input(outcome, written);
   rehearsal.look_around(outcome);
   if (!once && outcome.agrees) rehearsal.take(timed, context, fill, rehearsal_seconds, outcome);
   subject_.content.restore();
-  if (!once && outcome.agrees && !timed.updates_in_place() && first) {
+  if (!once && outcome.agrees && !timed.updates_in_place() && !outcome.figures.empty()) {
     timed.repeat(1);
-    compare_figures(outcome, *figures(output));
+    std::string found = other_figures(outcome.figures, figures(output));
+    if (!found.empty()) blame(outcome, std::move(found));
   }
   return outcome;
 }
@@ -223,7 +204,7 @@ const void* ErasedWorkload::expected() {
   return expected_.get();
 }
 
-std::optional<std::vector<Figure>> ErasedWorkload::figures(const Owned& output) {
+std::vector<Figure> ErasedWorkload::figures(const Owned& output) {
   return subject_.contract.figures(subject_.problem.get(), subject_.input.get(), expected(), output.get());
 }
 

@@ -47,7 +47,7 @@ class ErasedWorkload final : public Workload {
  private:
   const void* expected();
   Agreement judge(const Owned& output) { return subject_.judge(expected(), output.get()); }
-  std::optional<std::vector<Figure>> figures(const Owned& output);
+  std::vector<Figure> figures(const Owned& output);
   /// An output that naive has written.
   Owned written_by_naive();
   double naive_error();

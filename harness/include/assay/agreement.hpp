@@ -32,6 +32,11 @@ struct Agreement {
   double rms_error() const;
 };
 
+/// Says that errors, of `rounded` elements, are far larger than those of a `measure`, as of fewer digits.
+/// Empty where they are not, or where these are too few elements to tell.
+std::string fewer_digits(Index rounded, double rms_error, double rms_error_of_measure,
+                         std::string_view measure);
+
 /// Joins two outcomes: agrees when both do, with the larger error and the first detail.
 Agreement operator&(Agreement first, const Agreement& second);
 

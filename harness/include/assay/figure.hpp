@@ -31,5 +31,8 @@ std::optional<double> gap_of(const Figure& figure);
 std::string with_unit(double value, std::string_view unit);
 /// "height 320 bytes, lower bound 256 bytes, gap 25.00 %; tasks 81"
 std::string in_words(std::span<const Figure> figures);
+/// Says that a later call on the same input has other figures. Empty where it has not, or where either call
+/// has none.
+std::string other_figures(std::span<const Figure> first, std::span<const Figure> later);
 
 }  // namespace assay

@@ -344,6 +344,9 @@ class Timed {
   virtual bool updates_in_place() const { return false; }
   /// What the last call left, which followed a renewal.
   virtual Agreement judge(std::uint64_t /*seed*/) { return {}; }
+  /// Those of one more call, on the content that make_input() gave, as checks see it; none where the contract
+  /// defines none.
+  virtual std::vector<Figure> figures_of_first_content() { return {}; }
   /// Ends an armed slice: whether all that calls may not touch is as it was. Large inputs are looked at when
   /// it is `due` only.
   virtual Agreement settle(bool /*due*/) { return {}; }

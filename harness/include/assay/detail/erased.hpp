@@ -129,10 +129,8 @@ class ErasedContract {
   // The parts that a contract may leave out; see Contract.
   virtual std::optional<Index> units(const void*) const { return std::nullopt; }
   virtual bool has_helpers(const void*) const { return false; }
-  virtual std::optional<std::vector<Figure>> figures(const void*, const void*, const void*,
-                                                     const void*) const {
-    return std::nullopt;
-  }
+  virtual bool has_figures() const { return false; }
+  virtual std::vector<Figure> figures(const void*, const void*, const void*, const void*) const { return {}; }
 };
 
 /// The problem as kernels without types see it.

@@ -31,6 +31,12 @@ concept JudgedInUnits = requires(const typename Op::Problem problem) {
   { Op::units(problem) } -> std::same_as<Index>;
 };
 
+template <class Op>
+concept HasFigures = requires(const typename Op::Problem problem, const typename Op::Input input,
+                              const typename Op::Expected expected, const typename Op::Output output) {
+  Op::figures(problem, input, expected, output);
+};
+
 /// A plain function or a prepared object, called without further indirection than its own.
 template <class Op>
 class TypedKernel final : public ReadyKernel {
@@ -161,14 +167,13 @@ class TypedOperation final : public ErasedContract {
       return false;
     }
   }
-  std::optional<std::vector<Figure>> figures(const void* p, const void* input, const void* expected,
-                                             const void* output) const override {
-    if constexpr (requires {
-                    Op::figures(as<Problem>(p), as<Input>(input), as<Expected>(expected), as<Output>(output));
-                  }) {
+  bool has_figures() const override { return HasFigures<Op>; }
+  std::vector<Figure> figures(const void* p, const void* input, const void* expected,
+                              const void* output) const override {
+    if constexpr (HasFigures<Op>) {
       return Op::figures(as<Problem>(p), as<Input>(input), as<Expected>(expected), as<Output>(output));
     } else {
-      return std::nullopt;
+      return {};
     }
   }
 

@@ -24,10 +24,10 @@ struct EpochShape {
 /// Batch k of a pass is the samples order[k batch] to order[k batch + size(k) - 1], in this order. A loader
 /// copies each batch from the file into memory of its own and hands it over; the consumer writes for the r-th
 /// sample that it was handed
-///   sample[r] = which one it is,  digest[r] = digest(its bytes),
+///   sample[r] = which one it is,  digest[r] = digest(its bytes, key[0]),
 /// and then computes for `step` nanoseconds per batch, spinning. sample and digest have one element for each
 /// sample that is delivered: all `samples` with last=keep, the whole batches alone with last=drop.
-/// order[samples] is a seeded permutation, the same for every call: see Shuffle.
+/// order[samples] is a permutation, another one for each call: see Shuffle.
 ///
 /// delivery=in: batches come in order of k. delivery=out: in any order, each whole and with its rows in
 /// order. workers=0 loads in the thread that consumes; otherwise `workers` threads load ahead, and at most
@@ -45,7 +45,7 @@ struct DataLoader {
   static constexpr std::string_view name = "data_loader";
   static constexpr std::string_view about =
       "one epoch over a record file: shuffled batches, loaded ahead by workers, each sample exactly once";
-  static constexpr int version = 1;
+  static constexpr int version = 2;
 
   enum class Delivery : Index { in, out };
   enum class Life : Index { persistent, respawned };
@@ -82,8 +82,11 @@ struct DataLoader {
   };
   struct Input {
     KnownRecords records;
-    Buffer<Index> order;  ///< [samples]
-    static constexpr auto parts() { return std::tuple{permuted("order", &Input::order)}; }
+    Buffer<Index> order;        ///< [samples]
+    Buffer<std::uint64_t> key;  ///< [1], another one for each call: no digest outlives its call
+    static constexpr auto parts() {
+      return std::tuple{permuted("order", &Input::order), part("key", &Input::key)};
+    }
     /// The indices of batch k.
     std::span<const Index> batch(const EpochShape& shape, Index k) const {
       return std::span<const Index>(order).subspan(static_cast<std::size_t>(k * shape.batch),

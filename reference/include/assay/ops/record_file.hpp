@@ -26,7 +26,7 @@ inline constexpr Index record_file_header_bytes = 4096;
 inline constexpr std::uint32_t record_file_version = 1;
 
 /// 64 bits that depend on every byte and on their order. Not cryptographic.
-std::uint64_t digest(std::span<const std::byte> bytes);
+std::uint64_t digest(std::span<const std::byte> bytes, std::uint64_t key = 0);
 
 /// Writes the records of [first, first + block.size() / bytes) into `block`.
 using FillRecords = std::function<void(Index first, std::span<std::byte> block)>;
