@@ -56,6 +56,7 @@ class Content {
     Index turned = 0;                    ///< elements, in each block to the left
     FlippedBits free_bits;               ///< of its numbers: those that renew() changes
     FlippedBits bits;                    ///< that differ now
+    bool plain = false;                  ///< as flip_bits() knows it
     std::vector<std::byte> original;     ///< of a part that is redrawn
     std::vector<std::uint64_t> original_digests;
   };
