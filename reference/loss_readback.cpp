@@ -102,8 +102,10 @@ const Register registered{[](Registry& r) {
       out.batch[0] = batch;
     };
   };
-  r.add<LossReadback>(
-      {.name = "naive", .summary = "waits for the queue in each step, once per number", .prepare = prepare});
+  r.add<LossReadback>({.name = "naive",
+                       .summary = "waits for the queue in each step, once per number",
+                       .helpers = LossReadback::one_queue,
+                       .prepare = prepare});
 }};
 
 }  // namespace

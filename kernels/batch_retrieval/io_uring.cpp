@@ -28,6 +28,11 @@ using Problem = BatchRetrieval::Problem;
 /// Reads in flight at once. More gained nothing (kernels/README.md, Data loading).
 constexpr unsigned queue_depth = 128;
 
+/// The system may have a thread for each.
+unsigned reads_at_once(const Problem& p) {
+  return std::bit_ceil(static_cast<unsigned>(std::min<Index>(queue_depth, p.batch)));
+}
+
 std::string message(int code) { return std::generic_category().message(code); }
 
 int setup(unsigned entries, io_uring_params& params) {
@@ -144,7 +149,7 @@ class Reader {
   Reader(const Problem& p, const RecordFile& file)
       : p_(p),
         file_(file.again(RecordFile::Pages::at_random)),
-        ring_(std::bit_ceil(static_cast<unsigned>(std::min<Index>(queue_depth, p.batch)))),
+        ring_(reads_at_once(p)),
         pending_(ring_.size()) {
     // Without this advice a read fetches more than it needs, as a missing page of a mapping does.
     ::posix_fadvise(file_.descriptor(), 0, 0, POSIX_FADV_RANDOM);
@@ -230,6 +235,7 @@ std::optional<std::string> unfit(const Problem& p, const Context&) {
 const Register registered{[](Registry& r) {
   r.add<BatchRetrieval>({.name = "io_uring",
                          .summary = "reads of whole records into the batch, up to 128 at once",
+                         .helpers = [](const Problem& p) { return Index{reads_at_once(p)}; },
                          .prepare = prepare,
                          .unfit = unfit});
 }};

@@ -13,6 +13,7 @@ const Register registered{[](Registry& r) {
   r.add<DataLoader>(
       {.name = "worker_threads_prefetch",
        .summary = "threads that ask for the lines or pages of a batch before they copy",
+       .helpers = [](const DataLoader::Problem& p) { return p.workers; },
        .prepare = [](const DataLoader::Problem& p, const DataLoader::Input& in,
                      const Context&) { return prepare_loader(p, in, Reading::ahead); },
        .unfit = [](const DataLoader::Problem& p, const Context&) { return no_such_file_state(p.state()); }});

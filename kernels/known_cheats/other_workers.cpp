@@ -3,6 +3,7 @@
 
 #include "known_cheats/honest_work.hpp"
 
+#include "assay/ops/batch_retrieval.hpp"
 #include "assay/registry.hpp"
 
 #include <sys/mman.h>
@@ -12,8 +13,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace assay::known_cheats {
@@ -30,15 +34,14 @@ auto deferred_work(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
 // next to nothing.
 class Helper {
  public:
-  explicit Helper(const Gemm::Problem& p) : thread_([this, p] { work(p); }) {}
+  Helper() : thread_([this] { serve(); }) {}
   ~Helper() {
     state_.store(ends, std::memory_order_release);
     thread_.join();
   }
 
-  void start(const Gemm::Input& in, Gemm::Output& out) {
-    in_ = &in;
-    out_ = &out;
+  void start(std::function<void()> work) {
+    work_ = std::move(work);
     state_.store(asked, std::memory_order_release);
   }
   void wait() const {
@@ -47,29 +50,49 @@ class Helper {
 
  private:
   enum State { idle, asked, ends };
-  void work(const Gemm::Problem& p) {
+  void serve() {
     for (;;) {
       State now = idle;
       while ((now = state_.load(std::memory_order_acquire)) == idle) std::this_thread::yield();
       if (now == ends) return;
-      gemm_rows(p, in_->a.data(), in_->b.data(), out_->c.data(), p.m / 2, p.m);
+      work_();
       State expected = asked;
       state_.compare_exchange_strong(expected, idle, std::memory_order_acq_rel);
     }
   }
 
   std::atomic<State> state_{idle};
-  const Gemm::Input* in_ = nullptr;
-  Gemm::Output* out_ = nullptr;
+  std::function<void()> work_;
   std::thread thread_;
 };
 
 auto more_threads(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, helper = std::make_shared<Helper>(p)](const Gemm::Input& in, Gemm::Output& out) {
-    helper->start(in, out);
-    gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), 0, p.m / 2);
+  return [p, helper = std::make_shared<Helper>()](const Gemm::Input& in, Gemm::Output& out) {
+    const auto rows = [&](Index first, Index last) {
+      gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), first, last);
+    };
+    helper->start([&] { rows(p.m / 2, p.m); });
+    rows(0, p.m / 2);
     helper->wait();
   };
+}
+
+// undeclared_helper: the same for an operation in which others may have helpers.
+auto undeclared_helper(const BatchRetrieval::Problem& p, const BatchRetrieval::Input&, const Context&) {
+  return
+      [p, helper = std::make_shared<Helper>()](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
+        const std::span<const Index> indices = in.next_window();
+        const auto copy = [&](Index first, Index last) {
+          for (Index b = first; b < last; ++b) {
+            const std::byte* from = in.records.file.record(indices[static_cast<std::size_t>(b)]);
+            std::copy_n(from, p.bytes, out.batch.data() + b * p.bytes);
+          }
+        };
+        helper->start([&] { copy(p.batch / 2, p.batch); });
+        copy(0, p.batch / 2);
+        helper->wait();
+        in.records.end_call();
+      };
 }
 
 // forks_a_helper: has another process normalize half of the rows, which no count of threads shows. The child
@@ -150,6 +173,16 @@ const Register registered{[](Registry& r) {
        .summary = "divides the product between its thread and one of its own",
        .known_cheat = "takes more threads than it is given: deep-reinforce.com/defense_kernel_hack.html",
        .prepare = more_threads});
+  r.add<BatchRetrieval>(
+      {.name = "undeclared_helper",
+       .summary = "divides the records between its thread and one of its own",
+       .known_cheat =
+           "takes two threads and is given one, where others declare helpers; no source: threads were "
+           "not looked at in such operations",
+       .prepare = undeclared_helper,
+       .unfit = [](const BatchRetrieval::Problem& p, const Context&) {
+         return no_such_file_state(p.state());
+       }});
   r.add<LayerNorm>({.name = "forks_a_helper",
                     .summary = "each call forks a process for half of the rows",
                     .known_cheat =

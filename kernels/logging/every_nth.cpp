@@ -137,6 +137,7 @@ const Register registered{[](Registry& r) {
   r.add<Logging>(
       {.name = "every_nth",
        .summary = "wanted lines noted, formatted and written by another thread, the tail at the end",
+       .helpers = [](const Logging::Problem&) -> Index { return 1; },
        .prepare = prepare});
 }};
 

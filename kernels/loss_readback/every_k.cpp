@@ -29,8 +29,10 @@ const Register registered{[](Registry& r) {
       out.batch[0] = batch;
     };
   };
-  r.add<LossReadback>(
-      {.name = "every_k", .summary = "waits for the queue where a line is printed", .prepare = prepare});
+  r.add<LossReadback>({.name = "every_k",
+                       .summary = "waits for the queue where a line is printed",
+                       .helpers = LossReadback::one_queue,
+                       .prepare = prepare});
 }};
 
 }  // namespace

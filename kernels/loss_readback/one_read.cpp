@@ -25,8 +25,10 @@ const Register registered{[](Registry& r) {
       out.batch[0] = batch;
     };
   };
-  r.add<LossReadback>(
-      {.name = "one_read", .summary = "waits for the queue once in each step", .prepare = prepare});
+  r.add<LossReadback>({.name = "one_read",
+                       .summary = "waits for the queue once in each step",
+                       .helpers = LossReadback::one_queue,
+                       .prepare = prepare});
 }};
 
 }  // namespace

@@ -32,7 +32,7 @@ class PlantedTimed final : public Timed {
   void arm(std::uint64_t seed) override { timed_->arm(seed); }
   void renew(std::uint64_t seed, Renewal what) override { timed_->renew(seed, what); }
   double prepare_seconds() const override { return timed_->prepare_seconds(); }
-  bool may_have_helpers() const override { return timed_->may_have_helpers(); }
+  Index helpers() const override { return timed_->helpers(); }
   bool updates_in_place() const override { return timed_->updates_in_place(); }
   bool nudge(bool change) override { return timed_->nudge(change); }
   Agreement judge(std::uint64_t seed) override { return timed_->judge(seed); }

@@ -69,9 +69,10 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
   // milliseconds: in one slice of three, nobody knows which.
   constexpr double patience = 0.05, long_patience = 0.3;
   const bool first = audit_.slices == 0;
-  const bool single = threads_ == 1 && !timed_.may_have_helpers();
+  const bool single = given_threads() == 0;
   const bool watched = first || judging_ == Judging::every || Rng(secret()).integer(0, 2) == 0;
-  const bool alone = single && watched && others_sleep(patience);
+  // Whose threads may work is not made to wait for them: to be woken costs its calls time.
+  const bool alone = watched && others_sleep(single ? patience : 0);
   if (single && !alone && first && before_.others_slept() && !others_sleep(long_patience)) {
     find("keeps threads busy from its preparation on, and was given none but its own");
   }
@@ -84,10 +85,14 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
   const long faults = page_faults_of_children();
   // To ask for it takes as long as the heap has free blocks.
   const std::size_t heap = watches_memory() ? heap_bytes() : 0;
+  const auto start = Clock::now();
   const double others = cpu_seconds_of_others();
   const bool judged = is_drawn(Beside::judgement);
   Calls of = called(calls, warm, contents, judged);
-  if (alone) look_at_threads(of.cpu_seconds, cpu_seconds_of_others() - others);
+  if (alone) {
+    const double theirs = cpu_seconds_of_others() - others;
+    look_at_threads(of.cpu_seconds, theirs, seconds_since(start));
+  }
   look_at_clock(of);
   if (page_faults_of_children() != faults) find("had another process work for it");
   look_around(affinity);
@@ -109,7 +114,7 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
     worst_error_ = std::max(worst_error_, found.worst_error);
   }
   if (!found.agrees) find(found.detail);
-  if (alone && !others_sleep(long_patience)) {
+  if (alone && single && !others_sleep(long_patience)) {
     find(fmt::format("threads that it started still worked {:.0f} ms after it had returned",
                      1e3 * long_patience));
   }
@@ -316,20 +321,29 @@ void AuditedSlices::look_at_memory(std::size_t heap) {
                    watched_for_memory_));
 }
 
-void AuditedSlices::look_at_threads(double own, double others) {
-  constexpr double share = 0.25, least = 5e-6, part_of_slices = 0.1;
+void AuditedSlices::look_at_threads(double own, double others, double passed) {
+  constexpr double share = 0.25, least = 5e-6, part_of_slices = 0.1, slack = 0.05;
   constexpr Index enough = 5;
+  const auto given = static_cast<double>(given_threads());
   ++watched_for_threads_;
-  if (others < std::max(least, share * (own + others))) return;
+  // None may work; or no more than so many had a processor all the time, however short of them the machine
+  // is.
+  const double may = given == 0 ? share * (own + others) : (1 + slack) * given * passed + least;
+  if (others < std::max(least, may)) return;
   ++helped_;
-  helping_ = std::max(helping_, others / (own + others));
+  helping_ = std::max(helping_, given == 0 ? others / (own + others) : others / passed);
   if (helped_ < enough ||
       static_cast<double>(helped_) < part_of_slices * static_cast<double>(watched_for_threads_))
     return;
-  find(fmt::format(
-      "works with more threads than the one it was given: others did {:.0f} % of the work in {} of {} "
-      "slices",
-      100 * helping_, helped_, watched_for_threads_));
+  const std::string seen = fmt::format("in {} of {} slices", helped_, watched_for_threads_);
+  find(given == 0
+           ? fmt::format(
+                 "works with more threads than the one it was given: others did {:.0f} % of the work {}",
+                 100 * helping_, seen)
+           : fmt::format(
+                 "works with more threads than the {:.0f} that it was given and declares: {:.3g} besides "
+                 "the calling one worked at once {}",
+                 given + 1, helping_, seen));
 }
 
 }  // namespace assay

@@ -62,8 +62,11 @@ class AuditedSlices {
   bool watches_memory() const;
   /// `heap`: bytes in use before the calls.
   void look_at_memory(std::size_t heap);
-  /// Where all others slept before the slice: who works in it was woken for it.
-  void look_at_threads(double own, double others);
+  /// Threads besides the calling one that may work for a call.
+  Index given_threads() const { return threads_ - 1 + timed_.helpers(); }
+  /// Where all others slept before the slice: who works in it was woken for it. Seconds of a processor that
+  /// calls had here and on other threads, and those that passed.
+  void look_at_threads(double own, double others, double passed);
 
   Timed& timed_;
   int threads_;
@@ -84,7 +87,7 @@ class AuditedSlices {
   Index opened_ = 0;               ///< looks at which more descriptors were open than ever before
   Index watched_for_threads_ = 0;  ///< slices before which all others slept
   Index helped_ = 0;               ///< those in which threads worked that nobody asked for
-  double helping_ = 0;             ///< the largest share of the work that they did
+  double helping_ = 0;             ///< the largest share of the work that they did, or more threads at once
 };
 
 }  // namespace assay

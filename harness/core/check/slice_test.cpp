@@ -3,6 +3,7 @@
 #include "core/check/slice.hpp"
 
 #include "core/check/doubling.hpp"
+#include "core/machine/clock.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,6 +58,17 @@ Audit audit_of(Kernel kernel, Index calls = 20, int most = 400) {
 }
 
 void doubled(const Input& in, Output& out) { testing::doubled({}, in, out); }
+
+void pin_to_one_processor() {
+  cpu_set_t one{};
+  CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
+  sched_setaffinity(0, sizeof one, &one);
+}
+
+bool has_one_processor() {
+  cpu_set_t all{};
+  return sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2;
+}
 
 /// Seconds that a kernel with a clock of its own counts for a call on these inputs.
 using OwnSeconds = std::function<double(std::span<const Tensor>)>;
@@ -362,6 +374,66 @@ TEST(AuditedSlices, FindThreadsThatNobodyAskedFor) {
               HasSubstr("works with more threads than the one it was given"));
 }
 
+/// A contract whose problems ask for helpers.
+struct Helped : Doubling {
+  static bool has_helpers(const Problem&) { return true; }
+};
+
+/// The audit of a kernel of which `others` threads besides the calling one work for 1 ms of a processor each,
+/// while that one waits, and which declares `declared`.
+Audit audit_with_helpers(int others, Index (*declared)(const Doubling::Problem&)) {
+  Registry registry;
+  registry.add<Helped>(
+      {.name = "naive", .helpers = declared, .prepare = [&](const auto&, const auto&, const Context&) {
+         return [others](const Input& in, Output& out) {
+           doubled(in, out);
+           std::vector<std::jthread> threads;
+           for (int i = 0; i < others; ++i) {
+             threads.emplace_back([] {
+               const double end = cpu_seconds_of_thread() + 1e-3;
+               while (cpu_seconds_of_thread() < end) {
+               }
+             });
+           }
+         };
+       }});
+  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
+  const auto timed = workload->timed(0, {});
+  AuditedSlices slices(*timed, 1, Surroundings::now());
+  for (int i = 0; i < 100 && slices.audit().fault.empty(); ++i) slices.take(1, false);
+  return slices.audit();
+}
+
+TEST(AuditedSlices, CountTheHelpersThatAVariantDeclares) {
+  const auto one = [](const Doubling::Problem&) -> Index { return 1; };
+  const auto two = [](const Doubling::Problem&) -> Index { return 2; };
+  EXPECT_THAT(audit_with_helpers(1, nullptr).fault,
+              HasSubstr("works with more threads than the one it was given"))
+      << "others of the same operation may declare them";
+  EXPECT_THAT(audit_with_helpers(1, one).fault, IsEmpty());
+  EXPECT_THAT(audit_with_helpers(2, two).fault, IsEmpty());
+  std::string fault;
+  double at_once = 0;  // threads, as far as the machine has processors for them
+  for (int i = 0; i < 20 && fault.empty(); ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const double cpu = cpu_seconds_of_others();
+    fault = audit_with_helpers(4, one).fault;
+    at_once = std::max(at_once, (cpu_seconds_of_others() - cpu) / seconds_since(start));
+  }
+  if (fault.empty() && at_once < 1.3)
+    GTEST_SKIP() << "this machine has no processors for two threads at once";
+  EXPECT_THAT(fault, HasSubstr("works with more threads than the 2 that it was given and declares"));
+}
+
+TEST(AuditedSlices, AllowNoHelpersWhereTheContractHasNone) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "declares",
+                          .helpers = [](const Doubling::Problem&) -> Index { return 1; },
+                          .run = testing::doubled});
+  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
+  EXPECT_EQ(workload->timed(1, {})->helpers(), 0);
+}
+
 TEST(AuditedSlices, FindMemoryThatIsNeverGivenBack) {
   EXPECT_THAT(audit_of([](const Input& in, Output& out) {
                 doubled(in, out);
@@ -459,17 +531,6 @@ TEST(AuditedSlices, FindAProcessThatIsWaitedFor) {
                   1)
                   .fault,
               HasSubstr("had another process work for it"));
-}
-
-void pin_to_one_processor() {
-  cpu_set_t one{};
-  CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
-  sched_setaffinity(0, sizeof one, &one);
-}
-
-bool has_one_processor() {
-  cpu_set_t all{};
-  return sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2;
 }
 
 TEST(AuditedSlices, FindAProcessorThatIsTakenAway) {

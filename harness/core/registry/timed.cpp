@@ -62,6 +62,8 @@ Agreement Subject::judge_in(const void* output, std::vector<Index> units, std::u
 
 ErasedTimed::ErasedTimed(const ErasedVariant& variant, const Context& context, Subject& subject, void* output)
     : subject_(subject), output_(output) {
+  const void* problem = subject.problem.get();
+  if (subject.contract.has_helpers(problem)) helpers_ = variant.helpers(problem);
   const auto make = [&] {
     return variant.ready(subject.contract, subject.problem.get(), subject.input.get(), context);
   };

@@ -44,7 +44,7 @@ class ErasedTimed final : public Timed {
   void repeat(Index calls) override;
   std::optional<double> own_seconds() override { return kernel_->own_seconds(); }
   double prepare_seconds() const override { return prepare_seconds_; }
-  bool may_have_helpers() const override { return subject_.contract.has_helpers(subject_.problem.get()); }
+  Index helpers() const override { return helpers_; }
   bool updates_in_place() const override;
   Agreement judge(std::uint64_t seed) override;
   std::vector<Figure> figures_of_first_content() override;
@@ -72,6 +72,7 @@ class ErasedTimed final : public Timed {
   void* output_;
   std::unique_ptr<ReadyKernel> kernel_;
   double prepare_seconds_ = 0;
+  Index helpers_ = 0;
   std::vector<Index> units_;      ///< of a state that calls update: those that are noted; empty: all
   std::vector<std::byte> state_;  ///< the next call starts from it
 };

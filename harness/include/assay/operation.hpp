@@ -169,8 +169,9 @@ constexpr StartPart<Input, Output, T> start(std::string_view name, Buffer<T> Inp
 ///     judge() then keep to Setting::units. Where the output is updated in place, a unit is an element of
 ///     each start part. Without it the whole output is judged every time, which is for outputs that cost
 ///     little to judge beside the calls that make them.
-///   bool has_helpers(const Problem&): whether the problem itself asks for threads besides the calling one,
-///     as loaders with workers do. No other kernel may work on more threads than it was given.
+///   bool has_helpers(const Problem&): whether the problem itself asks for threads besides those of the
+///     trial, as loaders with workers do. Variants then say how many they use (Variant::helpers). No other
+///     kernel may work on more threads than it was given.
 ///   Problem problem_of(const std::filesystem::path&): the problem that a user's file holds. make_input()
 ///     then reads Setting::file. Throws Error naming the file, the line and what to do.
 ///   std::vector<Figure> figures(problem, input, expected, output): what a right output is worth besides its
@@ -236,6 +237,9 @@ struct Variant {
   std::array<std::string_view, 4> libraries{};
   /// Reads Context::threads, and is planned once per thread count; else it runs with one thread only.
   bool threaded = false;
+  /// The most threads besides those of Context::threads that work for a call of this problem, those of the
+  /// operating system included. Where the contract has no helpers, and without this, there may be none.
+  Index (*helpers)(const Problem&) = nullptr;
   void (*run)(const Problem&, const Input&, Output&) = nullptr;
   /// Plans, packing space and thread pools are made here, outside the timed region.
   detail::Callable<Kernel(const Problem&, const Input&, const Context&)> prepare = nullptr;
@@ -338,8 +342,9 @@ class Timed {
   virtual std::optional<double> own_seconds() { return std::nullopt; }
   /// Time that Variant::prepare took; 0 where there is none.
   virtual double prepare_seconds() const { return 0; }
-  /// Whether the problem itself asks for threads, whatever the number of threads of the trial.
-  virtual bool may_have_helpers() const { return false; }
+  /// Threads besides those of the trial that the problem asks for and this variant uses.
+  virtual Index helpers() const { return 0; }
+  bool may_have_helpers() const { return helpers() > 0; }
   /// Whether calls read what earlier ones left in the output.
   virtual bool updates_in_place() const { return false; }
   /// What the last call left, which followed a renewal.

@@ -93,6 +93,8 @@ class ErasedVariant {
                                              const Context& context) const = 0;
   virtual std::optional<std::string> unfit(const ErasedContract& contract, const void* problem,
                                            const Context& context) const = 0;
+  /// As Variant::helpers, whatever the contract says.
+  virtual Index helpers(const void* /*problem*/) const { return 0; }
 
   VariantInfo info;
   bool runs, prepares;  ///< by Variant::run, by Variant::prepare

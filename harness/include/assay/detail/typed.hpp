@@ -73,6 +73,7 @@ class TypedVariant final : public ErasedVariant {
       : ErasedVariant(words, variant.run != nullptr, static_cast<bool>(variant.prepare)),
         run_(variant.run),
         prepare_(std::move(variant.prepare)),
+        helpers_(variant.helpers),
         unfit_(std::move(variant.unfit)) {}
 
   std::unique_ptr<ReadyKernel> ready(const ErasedContract&, const void* problem, void* input,
@@ -86,10 +87,14 @@ class TypedVariant final : public ErasedVariant {
                                    const Context& context) const override {
     return unfit_ ? unfit_(as<typename Op::Problem>(problem), context) : std::nullopt;
   }
+  Index helpers(const void* problem) const override {
+    return helpers_ != nullptr ? helpers_(as<typename Op::Problem>(problem)) : 0;
+  }
 
  private:
   decltype(Variant<Op>::run) run_;
   decltype(Variant<Op>::prepare) prepare_;
+  decltype(Variant<Op>::helpers) helpers_;
   decltype(Variant<Op>::unfit) unfit_;
 };
 

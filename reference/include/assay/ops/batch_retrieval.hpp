@@ -71,7 +71,7 @@ struct BatchRetrieval {
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
-  /// Threads of the operating system read for requests, and count as those of the process.
+  /// Threads of the operating system may read for requests, and count as those of the process.
   static bool has_helpers(const Problem&) { return true; }
   /// The problem of a user's record file: batches of 256, or of all records where there are fewer.
   static Problem problem_of(const std::filesystem::path&);

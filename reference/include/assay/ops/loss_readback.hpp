@@ -109,8 +109,9 @@ struct LossReadback {
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
-  /// The queue is one.
   static bool has_helpers(const Problem&) { return true; }
+  /// As Variant::helpers: the thread of a Queue.
+  static Index one_queue(const Problem&) { return 1; }
 };
 
 extern template class detail::TypedOperation<LossReadback>;
