@@ -98,7 +98,6 @@ const char* unfit(const assay_problem* problem) {
   return size_of(problem) == 13 ? "fears the number 13" : nullptr;
 }
 
-double no_seconds(void*) { return 0; }
 double a_second(void*) { return 1; }
 int cannot_wait(void*) { return 5; }
 int waits(void*) { return 0; }
@@ -169,11 +168,11 @@ const assay_plugin* assay_plugin_v1() {
   if (planted == "unknown operation") kernel.operation = "scales";
   if (planted == "bad name") kernel.name = "Plain Kernel";
   if (planted == "name of another") operation.name = kernel.operation = "gemm";
-  if (planted == "clock of no time") kernel.seconds = no_seconds;
   if (planted == "clock of a second") kernel.seconds = a_second;
   if (planted == "cannot wait") kernel.synchronize = cannot_wait;
   if (planted == "device" || planted == "no device") operation.cost = no_processors_work;
-  if (planted == "device") kernel.synchronize = waits;
+  if (planted == "clock of a device") kernel.seconds = a_second;
+  if (planted == "device" || planted == "clock of a device") kernel.synchronize = waits;
   if (planted == "slower") kernel.run = run_slower;
   return &plugin;
 }

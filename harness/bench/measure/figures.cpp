@@ -37,6 +37,12 @@ const std::vector<Figure>& measured_figures() {
        .join = Figure::Join::mean,
        .about = "Times per call that the system took the processor from the calling thread, while slices "
                 "were timed and judged."},
+      {.name = "by our clock",
+       .unit = "s",
+       .tag = std::string(tag_of_other_clock),
+       .join = Figure::Join::mean,
+       .about = "Mean time of a call by the clock of the harness, where its times are those of a clock of "
+                "its own."},
   };
   return figures;
 }

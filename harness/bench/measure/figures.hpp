@@ -5,6 +5,9 @@
 
 namespace assay {
 
+/// The figure of a kernel that is timed by its own clock: what ours says.
+inline constexpr std::string_view tag_of_other_clock = "seconds_by_our_clock";
+
 /// Joins the value of another launch to that of `launches` before it.
 double joined(Figure::Join join, double all, double more, double launches);
 

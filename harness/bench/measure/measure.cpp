@@ -1,5 +1,6 @@
 #include "assay/measure.hpp"
 #include "bench/measure/figures.hpp"
+#include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 
@@ -76,8 +77,13 @@ void measure(Results& results, const MeasurePolicy& policy, const Sample& sample
   results.partial = hooks.stopped();
   for (TrialResult* trial : wanted) {
     std::string remark = remark_of(*trial);
-    if (trial->remark.starts_with(works_elsewhere)) {
-      remark = trial->remark.substr(0, trial->remark.find("; ")) + (remark.empty() ? "" : "; ") + remark;
+    if (trial->remark.starts_with(works_elsewhere) || trial->remark.starts_with(clock_not_taken)) {
+      std::string stands = trial->remark.substr(0, trial->remark.find("; "));
+      const auto other = trial->figures.find(std::string(tag_of_other_clock));
+      if (other != trial->figures.end())
+        stands = fmt::format("{}, timed by its own clock: a call takes {} by ours", works_elsewhere,
+                             seconds_text(other->second));
+      remark = stands + (remark.empty() ? "" : "; ") + remark;
     }
     trial->remark = std::move(remark);
   }

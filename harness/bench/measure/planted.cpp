@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,12 @@ class PlantedTimed final : public Timed {
   double prepare_seconds() const override { return timed_->prepare_seconds(); }
   Index helpers() const override { return timed_->helpers(); }
   bool updates_in_place() const override { return timed_->updates_in_place(); }
+  bool waits_for_device() const override { return timed_->waits_for_device(); }
+  double bytes() const override { return timed_->bytes(); }
+  std::optional<double> own_seconds() override {
+    const auto seconds = timed_->own_seconds();
+    return seconds ? std::optional((1 + slowdown_) * *seconds) : std::nullopt;
+  }
   bool nudge(bool change) override { return timed_->nudge(change); }
   Agreement judge(std::uint64_t seed) override { return timed_->judge(seed); }
   std::vector<Figure> figures_of_first_content() override { return timed_->figures_of_first_content(); }

@@ -3,6 +3,7 @@
 #include "assay/measure.hpp"
 #include "assay/suite.hpp"
 #include "bench/measure/allocations.hpp"
+#include "bench/measure/figures.hpp"
 #include "bench/measure/planted.hpp"
 #include "bench/measure/sampler.hpp"
 #include "core/check/contained.hpp"
@@ -64,6 +65,11 @@ void compare_precision(const Operation& operation, std::span<const TrialRequest>
   }
 }
 
+void note_other_clock(Ready& trial) {
+  if (const auto seconds = trial.slices->seconds_beside_own_clock())
+    trial.sample->figures[std::string(tag_of_other_clock)] = *seconds;
+}
+
 /// Workers that the problem asks for may be started at any time.
 void freeze_unless_helped(const std::vector<Ready>& trials, const StepReporter& reporter) {
   const auto helped = [](const Ready& trial) { return trial.timed && trial.timed->may_have_helpers(); };
@@ -114,6 +120,7 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
                       [&] { samples[i].slices.push_back(slice_of(next.slices->take(1, false))); });
       }
       samples[i].audit = next.slices->audit();
+      note_other_clock(next);
       next.slices.reset();
       next.timed.reset();
       continue;
@@ -143,6 +150,7 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
   for (Ready& trial : ready) {
     if (trial.timed == nullptr) continue;
     trial.sample->slices = launches[burst++];
+    note_other_clock(trial);
     trial.sample->audit = trial.slices->audit();
   }
   compare_precision(operation, trials, samples);

@@ -14,10 +14,16 @@
 namespace assay {
 namespace {
 
+/// measure() finds out whose clock was taken.
 std::string remark_on(Site site) {
-  if (site == Site::here) return "";
-  return std::string(works_elsewhere) +
-         (site == Site::elsewhere_by_own_clock ? ", timed by its own clock" : "");
+  switch (site) {
+    case Site::here: break;
+    case Site::elsewhere: return std::string(works_elsewhere);
+    case Site::elsewhere_by_own_clock:
+      return fmt::format("{}, {}: it holds no accelerator", works_elsewhere, clock_not_taken);
+    case Site::here_with_own_clock: return fmt::format("{}: it waits for no other device", clock_not_taken);
+  }
+  return "";
 }
 
 /// The choice of a variant that picks, where it runs here.

@@ -2,6 +2,7 @@
 
 #include "assay/random.hpp"
 #include "core/machine/clock.hpp"
+#include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
@@ -80,6 +81,7 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
   const Affinity affinity = first ? before_.affinity() : Affinity::now();
   note_mapped_pages();
   if (audit_.judged > 0 && is_drawn(Beside::look)) look_for_kept_results();
+  if (timed_.waits_for_device() && !first) look_at_waiting();
   Rng contents(seed);
   timed_.arm(contents.next());
   const long faults = page_faults_of_children();
@@ -94,6 +96,7 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
     look_at_threads(of.cpu_seconds, theirs, seconds_since(start));
   }
   look_at_clock(of);
+  look_at_own_clock(of, calls);
   if (page_faults_of_children() != faults) find("had another process work for it");
   look_around(affinity);
   if (watches_memory()) look_at_memory(heap);
@@ -139,7 +142,7 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
   // long.
   const Index judged_after = judged ? rng.integer(1, calls) : 0;
   static_cast<void>(timed_.own_seconds());  // of what was called before
-  double own = 0;
+  std::optional<double> own;
   for (Index call = 1; call <= calls; ++call) {
     timed_.renew(contents.next(), Renewal::timed);
     const bool looked = call == 1 || rng.integer(0, calls / looks) == 0;
@@ -154,9 +157,10 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
       ++out.looks;
     }
     out.seconds += std::max(1e-9, passed - seconds_of_a_look());
+    // Asked for each call: what it says of one cannot hide another.
+    if (const auto its = timed_.own_seconds()) own = own.value_or(0) + *its;
     if (call != judged_after) continue;
     if (calls > 1) {
-      own += timed_.own_seconds().value_or(0);
       timed_.renew(rng.next(), rng.integer(0, 1) == 0 ? Renewal::untimed : Renewal::one_element);
       timed_.repeat(1);
     }
@@ -164,11 +168,10 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
     if (calls > 1) static_cast<void>(timed_.own_seconds());
   }
   if (out.looks < calls) out.cpu_seconds *= out.seconds / out.passed;
-  if (const auto rest = timed_.own_seconds()) {
-    own += *rest;
-    if (!(own > 0 && std::isfinite(own)))
-      throw std::runtime_error(fmt::format("its own clock says that {} calls took {} s", calls, own));
-    out.seconds = own;
+  if (own) {
+    if (!(*own > 0 && std::isfinite(*own)))
+      throw std::runtime_error(fmt::format("its own clock says that {} calls took {} s", calls, *own));
+    out.seconds_beside_own_clock = std::exchange(out.seconds, *own);
   }
   return out;
 }
@@ -247,6 +250,87 @@ bool AuditedSlices::on_known_content_is_quicker() {
         seconds_text(quantile(on_known_content_, 0.5)), seconds_text(quantile(on_new_content_, 0.5))));
   }
   return on_new_content_.back() > times * on_known_content_.back() + slack;
+}
+
+void AuditedSlices::look_at_waiting() {
+  // As often as it costs little: one of three slices at first.
+  constexpr double share = 0.1, long_call = 0.02;
+  constexpr std::size_t enough = 8;
+  constexpr Index many = 8;
+  const bool affordable = waiting_seconds_ < share * slice_seconds_;
+  if (Rng(secret()).integer(0, 2) != 0 || (waits_[0].size() >= enough && !affordable)) return;
+  const auto start = Clock::now();
+  const auto seconds_of = [&](Index calls) {
+    const auto before = Clock::now();
+    timed_.repeat(calls);
+    return seconds_since(before);
+  };
+  const auto renew = [&] {
+    timed_.renew(secret(), Renewal::timed);
+    static_cast<void>(timed_.own_seconds());
+  };
+  renew();
+  const double call = seconds_of(1);
+  waits_[0].push_back(call);
+  if (const auto own = timed_.own_seconds()) own_.push_back(*own);
+  for (const std::size_t again : {std::size_t{1}, std::size_t{2}}) waits_[again].push_back(seconds_of(0));
+  if (call < long_call) {
+    renew();
+    const double all = seconds_of(many) + seconds_of(0);
+    in_a_row_.push_back(all / static_cast<double>(many));
+    if (const auto own = timed_.own_seconds()) own_in_a_row_.push_back(*own);
+  }
+  waiting_seconds_ += seconds_since(start);
+
+  // On a busy machine most looks may be interrupted, and some are not.
+  constexpr double slack = 2e-5, times = 2;
+  const auto low = [](const std::vector<double>& of) { return quantile(of, 0.25); };
+  const auto high = [](const std::vector<double>& of) { return quantile(of, 0.75); };
+  const auto is_longer = [&](const std::vector<double>& one, const std::vector<double>& other) {
+    return one.size() >= enough && std::ranges::min(one) > times * high(other) + slack;
+  };
+  if (is_longer(waits_[1], waits_[2])) {
+    find(fmt::format("does not wait for its work: asked to synchronize once more it took {}, and then {}",
+                     seconds_text(median(waits_[1])), seconds_text(median(waits_[2]))));
+  }
+  if (is_longer(in_a_row_, waits_[0])) {
+    find(fmt::format("does not wait for its work: each of {} calls in a row took {}, and one by itself {}",
+                     many, seconds_text(median(in_a_row_)), seconds_text(median(waits_[0]))));
+  }
+  // Clocks of short calls may count what it takes to start one, and accelerators speed up in a row.
+  constexpr double short_call = 5e-5, least_calls = 2;
+  if (own_in_a_row_.size() < enough || own_.size() < enough || low(own_) < short_call) return;
+  if (high(own_in_a_row_) < least_calls * low(own_)) {
+    find(fmt::format("its own clock says {} of {} calls in a row, and {} of one",
+                     seconds_text(median(own_in_a_row_)), many, seconds_text(median(own_))));
+  }
+}
+
+std::optional<double> AuditedSlices::seconds_beside_own_clock() const {
+  if (own_calls_ == 0) return std::nullopt;
+  return seconds_beside_own_clock_ / static_cast<double>(own_calls_);
+}
+
+void AuditedSlices::look_at_own_clock(const Calls& calls, Index count) {
+  if (!calls.seconds_beside_own_clock) return;
+  ++own_slices_;
+  own_calls_ += count;
+  own_seconds_ += calls.seconds;
+  seconds_beside_own_clock_ += *calls.seconds_beside_own_clock;
+  // Its own clock need not count what it takes to start a call and to copy all bytes, here at a tenth of the
+  // pace of a slow bus. All else for which this thread had a processor is work, or waiting for the device.
+  // Time without a processor does not count: links to a device may be slow.
+  constexpr double start = 2e-4, bytes_per_second = 5e8, times = 2, share = 0.8;
+  constexpr Index enough = 5;
+  const double explained =
+      calls.seconds + static_cast<double>(count) * (start + timed_.bytes() / bytes_per_second);
+  if (calls.cpu_seconds < times * explained) return;
+  if (++left_out_ < enough || static_cast<double>(left_out_) < share * static_cast<double>(own_slices_))
+    return;
+  find(
+      fmt::format("its own clock leaves out work of this processor: it says {} a call, which took {} by ours",
+                  seconds_text(own_seconds_ / static_cast<double>(own_calls_)),
+                  seconds_text(*seconds_beside_own_clock())));
 }
 
 void AuditedSlices::find(std::string fault) {

@@ -7,6 +7,7 @@
 #include "core/check/surroundings.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,11 +34,14 @@ class AuditedSlices {
   const Audit& audit() const { return audit_; }
   /// The largest of all slices that were judged, in units of the bound.
   double worst_error() const { return worst_error_; }
+  /// Seconds of a call by the clock of the harness, where all times are those of the kernel's own.
+  std::optional<double> seconds_beside_own_clock() const;
 
  private:
   /// A slice of `calls` calls that are timed.
   struct Calls {
     double seconds = 0, cpu_seconds = 0;
+    std::optional<double> seconds_beside_own_clock;
     Index looks = 0;                          ///< calls that were timed by two clocks
     double passed = 0, passed_by_kernel = 0;  ///< in those, with the looks at the clocks
     Agreement found;
@@ -54,6 +58,10 @@ class AuditedSlices {
   void look_for_kept_results();
   /// One look: whether the call on known content was, for once, too quick to be chance.
   bool on_known_content_is_quicker();
+  /// Whether a kernel of another device waits for it, and counts as many calls as there were.
+  void look_at_waiting();
+  /// Whether the kernel's own clock leaves out work of this processor.
+  void look_at_own_clock(const Calls& calls, Index count);
   void find(std::string fault);
   void look_around(const Affinity& affinity);
   void look_at_descriptors();
@@ -78,10 +86,17 @@ class AuditedSlices {
   std::array<double, 2> beside_seconds_{};  ///< by Beside
   Index looks_ = 0;
   std::vector<double> on_new_content_, on_known_content_;  ///< seconds of calls, one of each a look
-  Index calls_ = 0;                                        ///< in those slices
-  Index misread_ = 0;             ///< slices that the clock showed to be shorter than they were
-  Index watched_for_memory_ = 0;  ///< slices after the first calls
-  Index grown_ = 0;               ///< those after which more memory was mapped or in use than before
+  std::array<std::vector<double>, 3> waits_;  ///< seconds of a call, of another wait, and of one more
+  std::vector<double> in_a_row_;              ///< seconds of each of several calls in a row
+  std::vector<double> own_, own_in_a_row_;    ///< of the two, by the kernel's own clock
+  double waiting_seconds_ = 0;                ///< that all of these looks took
+  double own_seconds_ = 0, seconds_beside_own_clock_ = 0;
+  Index own_slices_ = 0, own_calls_ = 0;  ///< with the kernel's own clock
+  Index left_out_ = 0;                    ///< of those slices, in which it left out most of the work
+  Index calls_ = 0;                       ///< in those slices
+  Index misread_ = 0;                     ///< slices that the clock showed to be shorter than they were
+  Index watched_for_memory_ = 0;          ///< slices after the first calls
+  Index grown_ = 0;                       ///< those after which more memory was mapped or in use than before
   double grown_bytes_ = 0;
   std::size_t first_descriptors_ = 0, most_descriptors_ = 0;
   Index opened_ = 0;               ///< looks at which more descriptors were open than ever before

@@ -127,7 +127,7 @@ Audit audit_by_own_clock(const OwnSeconds& seconds) {
 
 TEST(AuditedSlices, CompareCallsByTheClockOfTheKernelWhereItHasOne) {
   const auto copies = [] {
-    const double end = cpu_seconds_of_thread() + 1e-3;
+    const double end = cpu_seconds_of_thread() + 1e-4;
     while (cpu_seconds_of_thread() < end) {
     }
   };
@@ -146,6 +146,143 @@ TEST(AuditedSlices, CompareCallsByTheClockOfTheKernelWhereItHasOne) {
                 return changed > 4 ? 1e-2 : 1e-5;
               }).fault,
               HasSubstr("keeps results between calls"));
+}
+
+/// A kernel of another device: what a call does besides its work, what waiting for `calls` calls does, and
+/// what its clock says of so many.
+struct Device {
+  std::function<void()> call = [] {};
+  std::function<void(Index calls)> wait = [](Index) {};
+  std::function<double(Index calls)> seconds{};
+};
+
+class OnDevice final : public detail::ReadyKernel {
+ public:
+  OnDevice(const detail::ErasedContract& contract, void* input, const Device& device)
+      : contract_(contract), input_(input), device_(device) {}
+  void repeat(void* output, Index calls) override {
+    const std::vector<Tensor> tensors = detail::tensors(contract_, input_, output);
+    const auto* x = static_cast<const float*>(tensors.front().data);
+    auto* y = static_cast<float*>(tensors.back().data);
+    for (Index call = 0; call < calls; ++call) {
+      for (Index i = 0; i < tensors.back().size; ++i) y[i] = 2 * x[i];
+      device_.call();
+    }
+    calls_ += calls;
+    device_.wait(calls);
+  }
+  bool waits_for_device() const override { return true; }
+  std::optional<double> own_seconds() override {
+    const Index calls = std::exchange(calls_, 0);
+    return device_.seconds ? std::optional(device_.seconds(calls)) : std::nullopt;
+  }
+
+ private:
+  const detail::ErasedContract& contract_;
+  void* input_;
+  const Device& device_;
+  Index calls_ = 0;
+};
+
+class DeviceVariant final : public detail::ErasedVariant {
+ public:
+  explicit DeviceVariant(Device device)
+      : ErasedVariant({.name = "device"}, false, true), device_(std::move(device)) {
+    info.site = Site::elsewhere;
+  }
+  std::unique_ptr<detail::ReadyKernel> ready(const detail::ErasedContract& contract, const void*, void* input,
+                                             const Context&) const override {
+    return std::make_unique<OnDevice>(contract, input, device_);
+  }
+  std::optional<std::string> unfit(const detail::ErasedContract&, const void*,
+                                   const Context&) const override {
+    return std::nullopt;
+  }
+
+ private:
+  Device device_;
+};
+
+struct OnDeviceFound {
+  std::string fault;
+  AuditedSlices::Taken taken;
+  std::optional<double> by_our_clock;
+};
+OnDeviceFound found_on(Device device) {
+  Registry registry = testing::doubling_registry();
+  registry.add("doubling", std::make_unique<DeviceVariant>(std::move(device)), {});
+  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
+  const auto timed = workload->timed(1, {});
+  AuditedSlices slices(*timed, 1, Surroundings::now());
+  OnDeviceFound out;
+  for (int i = 0; i < 100 && slices.audit().fault.empty(); ++i) out.taken = slices.take(4, true);
+  out.fault = slices.audit().fault;
+  out.by_our_clock = slices.seconds_beside_own_clock();
+  return out;
+}
+
+void work(double seconds) {
+  const double end = cpu_seconds_of_thread() + seconds;
+  while (cpu_seconds_of_thread() < end) {
+  }
+}
+void sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+TEST(Device, IsTimedByItsClockAndShowsOurs) {
+  const auto found = found_on({.call = [] { work(5e-5); },  // a copy that it does not count
+                               .wait = [](Index calls) { sleep(5e-4 * static_cast<double>(calls)); },
+                               .seconds = [](Index calls) { return 4e-4 * static_cast<double>(calls); }});
+  EXPECT_THAT(found.fault, IsEmpty());
+  EXPECT_NEAR(found.taken.seconds, 4 * 4e-4, 1e-9);
+  ASSERT_TRUE(found.by_our_clock.has_value());
+  EXPECT_GE(*found.by_our_clock, 5e-4);
+}
+
+TEST(Device, MayHaveNoClockAndNothingLeftToWaitFor) {
+  EXPECT_THAT(found_on({.call = [] { work(1e-4); }}).fault, IsEmpty());
+  EXPECT_THAT(found_on({.wait = [](Index) { sleep(1e-4); }}).fault, IsEmpty()) << "a slow link";
+}
+
+TEST(Device, IsFoundWhereItWaitsWhenItIsAskedTwice) {
+  const auto pending = std::make_shared<Index>(0);
+  EXPECT_THAT(found_on({.wait =
+                            [pending](Index calls) {
+                              if (calls == 0) work(1e-3 * static_cast<double>(*pending));
+                              *pending = calls;
+                            }})
+                  .fault,
+              HasSubstr("does not wait for its work: asked to synchronize once more it took"));
+}
+
+TEST(Device, IsFoundWhereItWaitsForSeveralCallsOnly) {
+  EXPECT_THAT(found_on({.wait =
+                            [](Index calls) {
+                              if (calls > 1) work(1e-3 * static_cast<double>(calls));
+                            }})
+                  .fault,
+              HasSubstr("does not wait for its work: each of 8 calls in a row took"));
+}
+
+TEST(Device, IsFoundWhereItsClockCountsTheLastCallOnly) {
+  EXPECT_THAT(found_on({.wait = [](Index calls) { sleep(2e-4 * static_cast<double>(calls)); },
+                        .seconds = [](Index) { return 2e-4; }})
+                  .fault,
+              HasSubstr("its own clock says 200 µs of 8 calls in a row, and 200 µs of one"));
+}
+
+TEST(Device, IsFoundWhereItsClockLeavesOutWorkOfThisProcessor) {
+  EXPECT_THAT(found_on({.call = [] { work(1e-3); },
+                        .seconds = [](Index calls) { return 1e-4 * static_cast<double>(calls); }})
+                  .fault,
+              HasSubstr("its own clock leaves out work of this processor: it says 100 µs a call"));
+}
+
+TEST(Accelerator, IsADeviceThatNotEverybodyMayOpen) {
+  constexpr unsigned nvidia = 195, direct_rendering = 226, compute = 261;
+  for (const unsigned driver : {nvidia, direct_rendering, compute}) EXPECT_TRUE(may_be_accelerator(driver));
+  constexpr unsigned null_and_zero = 1, terminal = 5, fuse_and_kvm = 10, pseudo_terminal = 136;
+  for (const unsigned driver : {null_and_zero, terminal, fuse_and_kvm, pseudo_terminal})
+    EXPECT_FALSE(may_be_accelerator(driver));
 }
 
 TEST(AuditedSlices, PassAnHonestKernel) {

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -370,6 +371,28 @@ std::size_t open_descriptors() {
     closedir(list);
   }
   return out - std::min(out, other_threads().open_files());
+}
+
+bool may_be_accelerator(unsigned driver) {
+  // Documentation/admin-guide/devices.txt of Linux: memory, virtual consoles, terminals, "misc" (FUSE, KVM,
+  // clocks), and pseudo-terminals. Anybody may open some of these.
+  constexpr unsigned memory = 1, consoles = 4, terminals = 5, misc = 10, first_pseudo = 136,
+                     last_pseudo = 143;
+  return driver != memory && driver != consoles && driver != terminals && driver != misc &&
+         (driver < first_pseudo || driver > last_pseudo);
+}
+
+bool holds_accelerator() {
+  bool out = false;
+  DIR* const list = opendir("/proc/self/fd");
+  while (const dirent* one = list != nullptr ? readdir(list) : nullptr) {
+    struct stat about {};
+    const int descriptor = std::atoi(one->d_name);
+    if (one->d_name[0] == '.' || fstat(descriptor, &about) != 0) continue;
+    out = out || (S_ISCHR(about.st_mode) && may_be_accelerator(major(about.st_rdev)));
+  }
+  if (list != nullptr) closedir(list);
+  return out;
 }
 
 long page_faults_of_children() {

@@ -85,6 +85,12 @@ std::size_t heap_bytes();
 /// Descriptors that are open in this process, but for those through which it is looked at.
 std::size_t open_descriptors();
 
+/// Whether devices with this number of a driver may do the work of kernels: all but memory, terminals, and
+/// those of the system itself.
+bool may_be_accelerator(unsigned driver);
+/// Whether this process has such a device open, as those have that use an accelerator.
+bool holds_accelerator();
+
 /// Page faults of all children that were waited for: none starts without some.
 long page_faults_of_children();
 

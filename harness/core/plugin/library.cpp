@@ -3,6 +3,7 @@
 #include "assay/error.hpp"
 #include "assay/random.hpp"
 #include "core/check/contained.hpp"
+#include "core/check/surroundings.hpp"
 #include "core/code/calls.hpp"
 #include "core/code/elf.hpp"
 #include "core/json/fields.hpp"
@@ -63,7 +64,8 @@ void describe(Fields& f, PluginKernel& kernel) {
   f("precision", kernel.precision);
   f("libraries", kernel.libraries);
   f("threaded", kernel.threaded);
-  static constexpr std::array<std::string_view, 3> sites{"here", "elsewhere", "elsewhere_by_own_clock"};
+  static constexpr std::array<std::string_view, 4> sites{"here", "elsewhere", "elsewhere_by_own_clock",
+                                                         "here_with_own_clock"};
   f("has_unfit", kernel.has_unfit);
   f("site", kernel.site, sites);
 }
@@ -186,8 +188,9 @@ const assay_plugin* loaded(const std::filesystem::path& file) {
 }
 
 Site site_of(const assay_kernel& kernel) {
-  if (kernel.seconds != nullptr) return Site::elsewhere_by_own_clock;
-  return kernel.synchronize != nullptr ? Site::elsewhere : Site::here;
+  if (kernel.synchronize == nullptr)
+    return kernel.seconds != nullptr ? Site::here_with_own_clock : Site::here;
+  return kernel.seconds != nullptr ? Site::elsewhere_by_own_clock : Site::elsewhere;
 }
 
 PluginContent content_of(const assay_plugin& plugin) {
@@ -314,8 +317,12 @@ class Prepared final : public detail::ReadyKernel {
     }
     if (kernel_.synchronize != nullptr) require_zero("synchronize", kernel_.synchronize(state_));
   }
+  bool waits_for_device() const override { return kernel_.synchronize != nullptr; }
   std::optional<double> own_seconds() override {
-    return kernel_.seconds != nullptr ? std::optional(kernel_.seconds(state_)) : std::nullopt;
+    if (kernel_.seconds == nullptr || !waits_for_device()) return std::nullopt;
+    // Opened in a first call, at the latest.
+    holds_accelerator_ = holds_accelerator_ || holds_accelerator();
+    return holds_accelerator_ ? std::optional(kernel_.seconds(state_)) : std::nullopt;
   }
 
  private:
@@ -333,6 +340,7 @@ class Prepared final : public detail::ReadyKernel {
   const std::vector<PluginTensor>* shapes_;
   void* state_ = nullptr;
   bool prepared_ = false;
+  bool holds_accelerator_ = false;
   std::vector<std::string> names_;
   std::vector<assay_tensor> tensors_;
 };

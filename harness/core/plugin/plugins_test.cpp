@@ -308,6 +308,27 @@ TEST(Plugin, HasNothingToComplainOfWhereTheLibraryIsRight) {
   EXPECT_EQ(complaint(library), "");
 }
 
+TEST(Plugin, HasNoClockOfItsOwnUnlessItUsesAnAccelerator) {
+  Library library;
+  library.kernel.seconds = [](void*) { return 1e-9; };
+  const auto own_seconds = [&](const char* name) {
+    Registry registry;
+    add_plugin(registry, name, library.plugin);
+    const Operation& twice = registry.at("twice");
+    const auto site =
+        twice.variants()[0].name == "mine" ? twice.variants()[0].site : twice.variants()[1].site;
+    EXPECT_EQ(site, library.kernel.synchronize == nullptr ? Site::here_with_own_clock
+                                                          : Site::elsewhere_by_own_clock);
+    const auto workload = twice.open("n=5", {});
+    const auto timed = workload->timed(twice.variants()[0].name == "mine" ? 0 : 1, {});
+    timed->repeat(1);
+    return timed->own_seconds();
+  };
+  EXPECT_EQ(own_seconds("waits for nothing"), std::nullopt);
+  library.kernel.synchronize = [](void*) { return 0; };
+  EXPECT_EQ(own_seconds("has no accelerator"), std::nullopt);
+}
+
 TEST(Plugin, IsRefusedWhereAnOperationOfTheProgramHasItsName) {
   const Library library;
   Registry registry;

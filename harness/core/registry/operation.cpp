@@ -20,7 +20,9 @@ void Operation::add(std::unique_ptr<detail::ErasedVariant> variant, const Varian
 }
 
 Cost Operation::cost_of(std::size_t variant, std::string_view problem) const {
-  return variants().at(variant).site == Site::here ? cost(problem) : Cost{.f32 = false};
+  const Site site = variants().at(variant).site;
+  const bool is_here = site == Site::here || site == Site::here_with_own_clock;
+  return is_here ? cost(problem) : Cost{.f32 = false};
 }
 
 }  // namespace assay

@@ -102,6 +102,13 @@ void ErasedTimed::repeat(Index calls) {
   kernel_->repeat(output_, calls);
 }
 
+double ErasedTimed::bytes() const {
+  double out = 0;
+  for (const BufferView& part : subject_.content.parts()) out += static_cast<double>(part.bytes());
+  for (const BufferView& part : outputs()) out += static_cast<double>(part.bytes());
+  return out;
+}
+
 bool ErasedTimed::updates_in_place() const {
   return std::ranges::any_of(subject_.content.parts(),
                              [](const BufferView& part) { return part.is_start() && part.size > 0; });

@@ -42,6 +42,8 @@ class ErasedTimed final : public Timed {
   void renew(std::uint64_t seed, Renewal what) override;
   bool nudge(bool change) override { return subject_.content.nudge(change); }
   void repeat(Index calls) override;
+  bool waits_for_device() const override { return kernel_->waits_for_device(); }
+  double bytes() const override;
   std::optional<double> own_seconds() override { return kernel_->own_seconds(); }
   double prepare_seconds() const override { return prepare_seconds_; }
   Index helpers() const override { return helpers_; }

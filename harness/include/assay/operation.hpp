@@ -248,8 +248,9 @@ struct Variant {
 };
 
 /// Where the work of a variant is done: on this processor, or on another device, which nothing on this one
-/// bounds; there by the clock of the harness, or by one of its own.
-enum class Site { here, elsewhere, elsewhere_by_own_clock };
+/// bounds; there by the clock of the harness, or by one of its own. A clock of kernels that work here is not
+/// taken.
+enum class Site { here, elsewhere, elsewhere_by_own_clock, here_with_own_clock };
 
 /// A variant as the rest of the harness sees it.
 struct VariantInfo {
@@ -336,10 +337,14 @@ class Timed {
   /// Changes every number of the input by its last bit, or writes it again as it was. Returns false where
   /// there is no number that can be changed so.
   virtual bool nudge(bool /*change*/) { return false; }
-  /// Calls the kernel `calls` times in a row, on the content that there is.
+  /// Calls the kernel `calls` times in a row, on the content that there is. Where it works on another device
+  /// it then waits for that, also after no call.
   virtual void repeat(Index calls) = 0;
+  virtual bool waits_for_device() const { return false; }
   /// Seconds of all calls since this was last asked, by the kernel's own clock where it has one.
   virtual std::optional<double> own_seconds() { return std::nullopt; }
+  /// Bytes of the input and the output.
+  virtual double bytes() const { return 0; }
   /// Time that Variant::prepare took; 0 where there is none.
   virtual double prepare_seconds() const { return 0; }
   /// Threads besides those of the trial that the problem asks for and this variant uses.
@@ -402,7 +407,7 @@ class Operation {
   virtual std::string problem_of(const std::string& file) const = 0;
   virtual double footprint(std::string_view problem) const = 0;
   virtual Cost cost(std::string_view problem) const = 0;
-  /// The same; nothing where the variant has its own clock, since its work is not this processor's.
+  /// The same; nothing where the variant works elsewhere, since its work is not this processor's.
   Cost cost_of(std::size_t variant, std::string_view problem) const;
   virtual std::optional<std::string> unfit(std::size_t variant, std::string_view problem,
                                            const Context& context) const = 0;

@@ -90,12 +90,14 @@ typedef struct assay_kernel {
   /* The call that is timed. Returns 0, or another number for a failure, which failure() tells. */
   int (*run)(void *prepared, const assay_problem *problem, const assay_tensor *tensors, size_t count);
   void (*release)(void *prepared);
-  /* Waits for what calls have started on another device; inside the time, once after many calls. Returns 0, or
-   * another number for a failure. A kernel that has it is said to work elsewhere, and its times are not compared with
-   * what this processor can do. May be NULL. */
+  /* Waits until all is done that calls have started on another device; inside the time, after each call or after
+   * many. Returns 0, or another number for a failure. A kernel that has it is said to work elsewhere, and its times are
+   * not compared with what this processor can do. May be NULL. */
   int (*synchronize)(void *prepared);
-  /* The seconds that all calls since the last question took, by a timer of the kernel's own: of an accelerator,
-   * say. Such a kernel works elsewhere as well, and reports say that its clock was taken. May be NULL. */
+  /* The seconds that all calls since the last question took, by the timer of an accelerator; without copies from and to
+   * it, if it likes. It is asked outside the time. It is taken of a kernel that has synchronize() and whose process
+   * has a device open that is none of the system itself; of others the harness's clock is. Reports show both. May be
+   * NULL. */
   double (*seconds)(void *prepared);
   /* What the call that failed last has to say. May be NULL. */
   const char *(*failure)(void *prepared);

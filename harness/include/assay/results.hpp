@@ -35,6 +35,8 @@ std::vector<double> seconds_of(const Launch& launch);
 
 /// Begins the remark on a trial whose work another device does.
 inline constexpr std::string_view works_elsewhere = "works elsewhere";
+/// The same of one that works here and has a clock of its own.
+inline constexpr std::string_view clock_not_taken = "timed by our clock, not by its own";
 
 /// Values of figures by their tags.
 using FigureValues = std::map<std::string, double>;
@@ -63,7 +65,8 @@ struct TrialResult {
   FigureValues figures;          ///< measured besides times; Results::figures describes them
   std::optional<Picked> picked;  ///< where the variant has no code of its own
   Audit audit;                   ///< of the slices that were timed; a fault there is in `agreement` as well
-  std::string remark;            ///< what a reader must know of this measurement; works_elsewhere begins it
+  std::string
+      remark;  ///< what a reader must know of this measurement; works_elsewhere or clock_not_taken begins it
   /// Why no kernel can be as fast as its launches say; empty when one can. They are kept, and not used.
   std::string impossible;
 };

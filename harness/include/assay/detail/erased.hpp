@@ -70,6 +70,8 @@ class ReadyKernel {
   virtual ~ReadyKernel() = default;
   /// Calls the kernel `calls` times in a row.
   virtual void repeat(void* output, Index calls) = 0;
+  /// As Timed::waits_for_device(): repeat() then waits for it.
+  virtual bool waits_for_device() const { return false; }
   /// As Timed::own_seconds().
   virtual std::optional<double> own_seconds() { return std::nullopt; }
 };
