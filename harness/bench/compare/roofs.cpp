@@ -21,10 +21,37 @@ std::string why_impossible(const TrialResult& trial, const std::vector<Roof>& ro
   return why_impossible(time_of(trial), trial.cost, trial.threads, roofs);
 }
 
-/// Thread counts of trials that beat the roof of their level, or are faster than any kernel can be.
+/// The time at the roof beside that of a trial: its figure, and so many times as fast.
+struct AtRoof {
+  std::string by;
+  double times = 0, least_times = 0;  ///< by the middle and the upper end of its interval; 0: not known
+};
+
+AtRoof at_roof(const TrialResult& trial, const std::vector<Roof>& roofs) {
+  const auto roof = std::ranges::find(roofs, trial.threads, &Roof::threads);
+  const Interval seconds = time_of(trial);
+  if (roof == roofs.end() || seconds.middle <= 0 || !trial.impossible.empty()) return {};
+  const RoofLimit limit = limit_at_roof(*roof, trial.cost, trial.cost.bytes_read + trial.cost.bytes_written);
+  return {limit.by, limit.seconds / seconds.middle, limit.seconds / seconds.high};
+}
+
+/// Whether another variant comes near this roof: it is no faster than the machine then, and the roof is too
+/// low.
+bool others_come_near(const Results& results, const BeatenRoof& beaten) {
+  constexpr double near = 0.7;
+  const auto fastest = std::ranges::find(results.trials, beaten.key, &TrialResult::key);
+  return std::ranges::any_of(results.trials, [&](const TrialResult& other) {
+    if (other.threads != beaten.threads) return false;
+    if (other.operation == fastest->operation && other.variant == fastest->variant) return false;
+    const AtRoof its = at_roof(other, results.roofs);
+    return its.by == beaten.by && its.times >= near;
+  });
+}
+
+/// Thread counts of trials that are above the roof of their level, or are faster than any kernel can be.
 std::set<int> threads_to_doubt(const Results& results) {
   std::set<int> out;
-  for (const BeatenRoof& one : beaten_roofs(results)) out.insert(one.threads);
+  for (const AboveRoof& one : trials_above_roof(results)) out.insert(one.threads);
   if (!results.mixed_machines.empty()) return out;
   for (const TrialResult& trial : results.trials) {
     if (!why_impossible(trial, results.roofs).empty()) out.insert(trial.threads);
@@ -49,27 +76,31 @@ void find_impossible(Results& results) {
   for (TrialResult& trial : results.trials) trial.impossible = why_impossible(trial, results.roofs);
 }
 
-std::vector<BeatenRoof> beaten_roofs(const Results& results) {
-  if (!results.mixed_machines.empty()) return {};
-  std::map<std::pair<int, std::string>, BeatenRoof> out;
+std::vector<AboveRoof> trials_above_roof(const Results& results) {
+  std::vector<AboveRoof> out;
+  if (!results.mixed_machines.empty()) return out;
   for (const TrialResult& trial : results.trials) {
-    const auto roof = std::ranges::find(results.roofs, trial.threads, &Roof::threads);
-    const Interval seconds = time_of(trial);
-    if (roof == results.roofs.end() || seconds.middle <= 0 || !trial.impossible.empty()) continue;
-    const RoofLimit limit =
-        limit_at_roof(*roof, trial.cost, trial.cost.bytes_read + trial.cost.bytes_written);
-    if (limit.seconds <= seconds.high * (1 + roof_uncertainty)) continue;
-    BeatenRoof& beaten = out[{trial.threads, limit.by}];
-    const double times = limit.seconds / seconds.middle;
-    if (beaten.trials++ == 0 || times > beaten.times) {
+    const AtRoof its = at_roof(trial, results.roofs);
+    if (its.least_times > 1 + roof_uncertainty) out.push_back({trial.key, trial.threads, its.by, its.times});
+  }
+  return out;
+}
+
+std::vector<BeatenRoof> beaten_roofs(const Results& results) {
+  std::map<std::pair<int, std::string>, BeatenRoof> out;
+  for (const AboveRoof& trial : trials_above_roof(results)) {
+    BeatenRoof& beaten = out[{trial.threads, trial.by}];
+    if (beaten.trials++ == 0 || trial.times > beaten.times) {
       beaten.threads = trial.threads;
-      beaten.by = limit.by;
-      beaten.times = times;
+      beaten.by = trial.by;
+      beaten.times = trial.times;
       beaten.key = trial.key;
     }
   }
   std::vector<BeatenRoof> list;
-  for (auto& [where, beaten] : out) list.push_back(std::move(beaten));
+  for (auto& [where, beaten] : out) {
+    if (others_come_near(results, beaten)) list.push_back(std::move(beaten));
+  }
   return list;
 }
 

@@ -1,5 +1,6 @@
-/// Roofs that trials beat: they are measured again, and not believed if trials still beat them. A trial that
-/// is faster than any kernel can be is impossible instead, and says nothing about a roof.
+/// Roofs that trials beat: they are measured again. Who still beats one is suspect first; the roof is not
+/// believed where others come near, too. A trial that is faster than any kernel can be is impossible instead,
+/// and says nothing about a roof.
 #pragma once
 
 #include "assay/interval.hpp"
@@ -11,7 +12,15 @@
 
 namespace assay {
 
-/// A figure of a roof above which a whole interval lies, by more than roofs of one run differ.
+/// A trial whose whole interval lies above a figure of a roof, by more than roofs of one run differ.
+struct AboveRoof {
+  std::string key;
+  int threads = 1;
+  std::string by;    ///< the figure, as in RoofLimit
+  double times = 1;  ///< it was so many times as fast as the roof allows
+};
+
+/// A figure of a roof that trials are above, where another variant comes near it.
 struct BeatenRoof {
   int threads = 1;
   std::string by;          ///< the figure, as in RoofLimit
@@ -32,10 +41,13 @@ std::string why_impossible(const Interval& seconds, const Cost& cost, int thread
 /// were mixed, since each had a roof of its own.
 void find_impossible(Results& results);
 
-/// Sorted by threads and figure. Empty if machines were mixed, since no share is shown then.
+/// Without those that are impossible. Empty if machines were mixed, since no share is shown then.
+std::vector<AboveRoof> trials_above_roof(const Results& results);
+
+/// Sorted by threads and figure. Empty if machines were mixed.
 std::vector<BeatenRoof> beaten_roofs(const Results& results);
 
-/// Measures every roof that trials beat again, by `measure`, until none is beaten or each was measured
+/// Measures every roof that a trial is above again, by `measure`, until none is beaten or each was measured
 /// `most_roof_measurements` times, and keeps the larger of each figure.
 void measure_beaten_roofs_again(Results& results, const std::function<Roof(int threads)>& measure);
 

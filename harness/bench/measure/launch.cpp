@@ -28,6 +28,7 @@ void describe(Fields& f, MeasurePolicy& policy) {
   f("seed", policy.seed);
   f("time_limit", policy.time_limit);
   f("strict", policy.strict);
+  f("judge_every", policy.judge_every);
 }
 
 void describe(Fields& f, LaunchRequest& request) {

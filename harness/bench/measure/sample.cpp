@@ -107,7 +107,8 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
       next.sample->figures["prepare_seconds"] = next.timed->prepare_seconds();
       next.timed = planted(std::move(next.timed), slowdown_of_build(trial.operation, trial.variant));
       next.sample->figures["workspace_bytes"] = kept < handle_bytes ? 0 : kept;
-      next.slices = std::make_unique<AuditedSlices>(*next.timed, trial.threads, before);
+      const auto judging = policy.judge_every ? AuditedSlices::Judging::every : AuditedSlices::Judging::some;
+      next.slices = std::make_unique<AuditedSlices>(*next.timed, trial.threads, before, judging);
       first_call = slice_of(next.slices->take(1, false));
     });
     if (trial.variant == "naive") naive_seconds = first_call.seconds;

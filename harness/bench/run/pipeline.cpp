@@ -3,6 +3,7 @@
 #include "assay/pick.hpp"
 
 #include "bench/compare/roofs.hpp"
+#include "bench/run/suspects.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/machine/clock.hpp"
 
@@ -80,12 +81,16 @@ std::vector<Roof> roofs_for(const Results& results, double seconds, const Hooks&
   return out;
 }
 
-/// Measures beaten roofs again, and finds the trials that no roof explains.
-void doubt_times(Results& results, double roof_seconds, const Hooks& hooks) {
+/// Measures beaten roofs again, then alone those that are still above one, and finds the trials that no roof
+/// explains.
+void doubt_times(Results& results, const RunRequest& request, const Sample& sample, const Hooks& hooks) {
   measure_beaten_roofs_again(results, [&](int threads) {
     hooks.say("measure the roof again");
-    return hooks.stopped() ? Roof{.threads = threads} : measure_roof(results.machine, threads, roof_seconds);
+    return hooks.stopped() ? Roof{.threads = threads}
+                           : measure_roof(results.machine, threads, request.roof_seconds);
   });
+  find_impossible(results);
+  measure_suspects_alone(results, request.measuring, sample, hooks);
   find_impossible(results);
 }
 
@@ -121,7 +126,7 @@ Results run(const Registry& registry, const RunRequest& request, const Sample& s
   }
   results.roofs = roofs_for(results, request.roof_seconds, hooks);
   measure(results, request.measuring, sample, hooks.part(checked, 1));
-  doubt_times(results, request.roof_seconds, hooks);
+  doubt_times(results, request, sample, hooks);
   return results;
 }
 
@@ -134,7 +139,7 @@ Results measure_afresh(const Results& results, const std::vector<std::string>& k
   Results again = results;
   std::erase_if(again.trials, [&](const TrialResult& trial) { return !cases.contains(case_of(trial)); });
   measure(again, request.measuring, sample, hooks);
-  doubt_times(again, request.roof_seconds, hooks);
+  doubt_times(again, request, sample, hooks);
   return again;
 }
 

@@ -26,6 +26,7 @@ struct MeasurePolicy {
   /// Each case has a process of its own, in which kernels that are timed may start nothing and change nothing
   /// of the process.
   bool strict = false;
+  bool judge_every = false;  ///< every slice, whatever it costs, and not as many as cost little
 };
 
 /// A call longer than this is timed three times in all, and no more.
