@@ -31,8 +31,6 @@ struct TimedCase {
 /// Checked and then timed by `sample`, as `run` does it.
 TimedFinding rejected_by_run(const TimedCase& timed, const Sample& sample, const Hooks& hooks);
 
-using SampleSides = std::function<std::vector<std::vector<TurnSample>>(const PairRequest&, const Hooks&)>;
-
 /// By `sample`, as a gate of two builds does it, with `program` for both of them.
 TimedFinding rejected_by_gate(const TimedCase& timed, const std::filesystem::path& program,
                               const SampleSides& sample, const Hooks& hooks);

@@ -1,5 +1,7 @@
 // Launches: process starts that sample, and the JSON they are asked and answer with.
 
+#include "bench/measure/launch.hpp"
+
 #include "assay/error.hpp"
 #include "assay/measure.hpp"
 #include "bench/measure/results_fields.hpp"
@@ -53,12 +55,6 @@ Variables quiet_thread_pools() {
   if (std::getenv("OPENBLAS_THREAD_TIMEOUT") != nullptr) return {};
   return {{"OPENBLAS_THREAD_TIMEOUT", "18"}};
 }
-
-/// The findings of one process of a launch: samples by key, and how it failed.
-struct LaunchPart {
-  std::map<std::string, TrialSample> samples;
-  std::optional<FailedStep> failed;
-};
 
 /// Reads an answer. Each line is of one case: a launch that comes to no end has answered for the cases
 /// before.
@@ -130,6 +126,77 @@ LaunchPart part_in_new_process(LaunchRequest request, const LaunchRequest& all, 
   return out;
 }
 
+bool is_at_fault(const TrialSample& sample) { return sample.failure || !sample.audit.fault.empty(); }
+
+/// Samples trials alone, each in a process of its own: only what one does there is its fault.
+class Alone {
+ public:
+  Alone(const LaunchRequest& request, const SamplePart& part, const Hooks& hooks)
+      : request_(request), part_(part), hooks_(hooks) {}
+
+  /// At fault if it is so in one of `tries`; else the last of them. Nothing after a stop.
+  std::optional<TrialSample> sample(const TrialRequest& trial, int tries) const {
+    std::optional<TrialSample> out;
+    for (int i = 0; i < tries && !(out && is_at_fault(*out)); ++i) {
+      LaunchRequest one = request_;
+      one.trials = {trial};
+      LaunchPart part = part_(one);
+      if (hooks_.stopped()) return std::nullopt;
+      const auto found = part.samples.find(trial.key);
+      out = found != part.samples.end()
+                ? std::move(found->second)
+                : TrialSample{.key = trial.key, .failure = Failure{.reason = without_answer}};
+      if (part.failed) *out = {.key = trial.key, .failure = std::move(part.failed->failure)};
+    }
+    return out;
+  }
+
+  /// Looks for who did to `victim` what it does not do alone, among those that shared its process: its case,
+  /// and what came before. Returns the samples of one that is at fault alone.
+  std::optional<TrialSample> culprit(const std::vector<TrialRequest>& shared,
+                                     const TrialRequest& victim) const {
+    constexpr std::size_t most = 64;
+    const auto last = std::ranges::find_if(shared.rbegin(), shared.rend(),
+                                           [&](const TrialRequest& one) { return one.same_case(victim); });
+    std::size_t tried = 0;
+    for (auto one = last; one != shared.rend() && tried < most; ++one, ++tried) {
+      if (one->key == victim.key) continue;
+      std::optional<TrialSample> found = sample(*one, 1);
+      if (!found || is_at_fault(*found)) return found;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr const char* without_answer = "ended the process without an answer";
+  const LaunchRequest& request_;
+  const SamplePart& part_;
+  const Hooks& hooks_;
+};
+
+/// Samples those alone that are accused in a process with others. They are accused again, or their samples
+/// there are kept, and who is at fault is named.
+void take_accused_again(std::map<std::string, TrialSample>& found, const std::vector<TrialRequest>& shared,
+                        const Alone& alone) {
+  constexpr int tries = 3;  // what a kernel does now and then shows in one of them
+  std::optional<TrialRequest> victim;
+  bool named = false;
+  for (const TrialRequest& trial : shared) {
+    const auto accused = found.find(trial.key);
+    if (accused == found.end() || !is_at_fault(accused->second)) continue;
+    std::optional<TrialSample> again = alone.sample(trial, tries);
+    if (!again) return;
+    accused->second = std::move(*again);
+    named = named || is_at_fault(accused->second);
+    if (!is_at_fault(accused->second)) victim = trial;
+  }
+  if (named || !victim) return;
+  if (std::optional<TrialSample> other = alone.culprit(shared, *victim)) {
+    const std::string key = other->key;
+    found[key] = std::move(*other);
+  }
+}
+
 }  // namespace
 
 std::string to_json(const LaunchRequest& request) { return to_value(request).dump(); }
@@ -137,18 +204,40 @@ std::string to_json(const LaunchRequest& request) { return to_value(request).dum
 std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, const Hooks& hooks) {
   hooks.say(fmt::format("process start {} of {}", request.index + 1, request.policy.launches),
             static_cast<double>(request.index) / request.policy.launches);
+  const auto in_new_process = [&](const LaunchRequest& part) {
+    return part_in_new_process(part, request, hooks);
+  };
+  return sample_in_parts(request, in_new_process, hooks);
+}
+
+std::vector<TrialSample> sample_in_parts(const LaunchRequest& request, const SamplePart& sample,
+                                         const Hooks& hooks) {
   std::map<std::string, TrialSample> found;
   LaunchRequest rest = request;
   bool alone = false, suspected = false;
+  const Alone one_by_one(request, sample, hooks);
+  std::vector<TrialRequest> shared;  // the process that a suspect ended
   while (!rest.trials.empty() && !hooks.stopped()) {
     LaunchRequest next = rest;
     next.trials = next_trials(rest, alone || suspected);
-    LaunchPart part = part_in_new_process(next, request, hooks);
-    found.merge(part.samples);
+    LaunchPart part = sample(next);
+    if (next.trials.size() > 1 && !hooks.stopped()) take_accused_again(part.samples, next.trials, one_by_one);
+    for (auto& [key, one] : part.samples) found[key] = std::move(one);
     const bool crashed = part.failed && part.failed->failure.kind == Failure::Kind::crashed;
-    // A trial that passes alone was hit by something that another trial left behind.
-    if (suspected && !part.failed) alone = true;
+    // A trial that passes alone was hit by something that another trial left behind: by one that comes later
+    // in the rest, or by one that has passed.
+    if (suspected && !part.failed) {
+      alone = true;
+      std::erase_if(shared, [&](const TrialRequest& trial) {
+        return trial.key != next.trials.front().key && !found.contains(trial.key);
+      });
+      if (std::optional<TrialSample> other = one_by_one.culprit(shared, next.trials.front())) {
+        const std::string key = other->key;
+        found[key] = std::move(*other);
+      }
+    }
     suspected = crashed && next.trials.size() > 1;
+    if (suspected) shared = next.trials;
     if (suspected) {
       const auto suspect =
           std::ranges::find(rest.trials, next.trials.at(part.failed->step).key, &TrialRequest::key);
@@ -170,8 +259,8 @@ std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, con
   }
   std::vector<TrialSample> out;
   for (const TrialRequest& trial : request.trials) {
-    const auto sample = found.find(trial.key);
-    out.push_back(sample == found.end() ? TrialSample{.key = trial.key} : std::move(sample->second));
+    const auto own = found.find(trial.key);
+    out.push_back(own == found.end() ? TrialSample{.key = trial.key} : std::move(own->second));
   }
   return out;
 }

@@ -123,6 +123,17 @@ void compare_precision(const PairRequest& request, std::vector<std::vector<TurnS
   }
 }
 
+PairRequest with_one_trial(const PairRequest& request, std::size_t trial) {
+  PairRequest out = request;
+  out.trials = {request.trials[trial]};
+  for (std::vector<double>& side : out.slowdowns) side = {side[trial]};
+  if (!out.patience.empty()) out.patience = {request.patience[trial]};
+  return out;
+}
+
+/// The samples of each side, of all trials in one process for each.
+std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request, const Hooks& hooks);
+
 /// Names of equal length, since a program's own path lies on its stack.
 std::filesystem::path file_of(const ScratchFolder& scratch, char kind, std::size_t side) {
   return scratch.path() / fmt::format("{}{}", kind, side);
@@ -147,6 +158,59 @@ std::pair<std::string, std::string> drawn_padding(Rng& rng) {
 }
 
 std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks) {
+  return sample_accused_alone(request, sample_together, hooks);
+}
+
+std::vector<std::vector<TurnSample>> sample_accused_alone(const PairRequest& request,
+                                                          const SampleSides& sample, const Hooks& hooks) {
+  constexpr int tries = 3;  // what a kernel does now and then shows in one of them
+  constexpr std::size_t most = 64;
+  std::vector<std::vector<TurnSample>> out = sample(request, hooks);
+  if (request.trials.size() < 2 || out.empty()) return out;
+  const auto is_accused = [&](std::size_t trial) {
+    return std::ranges::any_of(out, [&](const auto& side) { return !side[trial].agrees; });
+  };
+  const auto accuse = [&](std::size_t side, std::size_t trial, const std::string& failure) {
+    out[side][trial].agrees = false;
+    out[side][trial].disagreement = failure;
+  };
+  // Returns whether it is at fault in one of so many tries.
+  const auto is_at_fault_alone = [&](std::size_t trial, int at_most) {
+    for (int i = 0; i < at_most && !hooks.stopped(); ++i) {
+      try {
+        std::vector<std::vector<TurnSample>> alone = sample(with_one_trial(request, trial), hooks);
+        if (alone.empty()) return false;
+        for (std::size_t side = 0; side < out.size(); ++side)
+          out[side][trial] = std::move(alone[side].front());
+      } catch (const SideFailure& failed) {
+        accuse(failed.side(), trial, "it " + failed.failure().reason);
+      } catch (const ChildCrash& crash) {
+        for (std::size_t side = 0; side < out.size(); ++side) accuse(side, trial, crash.what());
+      }
+      if (is_accused(trial)) return true;
+    }
+    return false;
+  };
+  std::vector<std::size_t> others;
+  bool named = false, suspected = false;
+  for (std::size_t trial = 0; trial < request.trials.size(); ++trial) {
+    if (!is_accused(trial)) {
+      others.push_back(trial);
+      continue;
+    }
+    suspected = true;
+    named = is_at_fault_alone(trial, tries) || named;
+  }
+  if (others.size() > most) others.resize(most);
+  for (std::size_t i = 0; i < others.size() && suspected && !named; ++i)
+    named = is_at_fault_alone(others[i], 1);
+  if (hooks.stopped()) return {};
+  return out;
+}
+
+namespace {
+
+std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request, const Hooks& hooks) {
   const ScratchFolder scratch;
   const SharedRegion region = SharedRegion::made(request.shared_bytes);
   Rng rng(request.draw);
@@ -243,6 +307,8 @@ std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, co
   compare_precision(request, out);
   return out;
 }
+
+}  // namespace
 
 Description described_by(const std::filesystem::path& program, const DescriptionRequest& request,
                          const Hooks& hooks, const Variables& environment) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,9 +63,16 @@ std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng);
 /// all sides.
 std::pair<std::string, std::string> drawn_padding(Rng& rng);
 
-/// The samples of each side. Throws SideFailure where a kernel is at fault, and Error naming the side when
-/// one fails; an empty answer after an interrupt.
+using SampleSides = std::function<std::vector<std::vector<TurnSample>>(const PairRequest&, const Hooks&)>;
+
+/// The samples of each side. A trial against which something is held is sampled again in processes of its
+/// own, and so are the others until one is at fault there: only those are named. Throws SideFailure where a
+/// kernel is at fault, and Error naming the side when one fails; an empty answer after an interrupt.
 std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks);
+
+/// The same by this `sample` of all trials of a request together.
+std::vector<std::vector<TurnSample>> sample_accused_alone(const PairRequest& request,
+                                                          const SampleSides& sample, const Hooks& hooks);
 
 /// Returns the description that a program gives of itself in this environment. Throws Error when it is no
 /// program of assay, or one from before it could, and Stopped after an interrupt.

@@ -191,7 +191,7 @@ struct CornerSteps {
 std::vector<CornerCheck> answered(CornerSteps all, const Containment& containment, const Hooks& hooks) {
   Checker checker(containment);
   std::vector<bool> done(all.steps.size());
-  std::set<std::pair<const Operation*, std::size_t>> dropped;
+  std::set<std::pair<const Operation*, std::size_t>> dropped, named;
   std::size_t reached = 0;
   const std::vector<double> shares = shares_before(all.steps);
   const auto variant_of = [&](std::size_t i) {
@@ -215,6 +215,7 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
                   // One rejection of a cheat is enough: some of them take their time. And what is declared
                   // is the same everywhere.
                   const VariantInfo& variant = all.steps[i].info();
+                  if (!all.checks[i].agreement.agrees) named.insert(variant_of(i));
                   if (!all.checks[i].agreement.agrees &&
                       (variant.kin() == Kin::known_cheat || !agreement_of_declaration(variant).agrees))
                     dropped.insert(variant_of(i));
@@ -225,6 +226,10 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
                   all.checks[failure.step].agreement = failed(failure.failure);
                   dropped.insert(variant_of(failure.step));
                   end(failure.step);
+                },
+            .accuses =
+                [&](std::size_t i, const std::string& bytes) {
+                  return !named.contains(variant_of(i)) && !found_from(bytes).agreement.agrees;
                 },
             .printed = [&](std::size_t i, const std::string& words) { all.checks[i].printed = words; },
             .say =
@@ -305,32 +310,34 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
   std::vector<Checked> out(trials.size());
   Checker checker(containment);
   const std::vector<double> shares = shares_before(steps);
-  do_steps({.count = steps.size(),
-            .work =
-                [&](std::size_t step, const StepReporter& reporter) {
-                  const std::size_t i = trial_of[step];
-                  if (!out[i].agrees) return std::string();
-                  return bytes_of(checker.take(steps[step], step, reporter));
-                },
-            .take =
-                [&](std::size_t step, const std::string& bytes) {
-                  Checked& before = out[trial_of[step]];
-                  Checked found{found_from(bytes).agreement, std::nullopt};
-                  const CheckStep& taken = steps[step];
-                  const Case& row = trials[trial_of[step]].row;
-                  const bool beside = row.file.empty() && taken.problem != row.problem;
-                  if (!found.agrees)
-                    found.detail = fmt::format("{} fill: {}", to_string(taken.setting.fill), found.detail);
-                  if (!found.agrees && beside)
-                    found.detail = fmt::format("beside it, at {}, {}", taken.problem, found.detail);
-                  // The figures of the trial's own problem stay: those of the last fill, which is timed.
-                  if (beside) found.figures = std::move(before.figures);
-                  found.worst_error = std::max(found.worst_error, before.worst_error);
-                  before = std::move(found);
-                },
-            .fail = [&](const FailedStep& step) { out[trial_of[step.step]] = failed(step.failure); },
-            .say = [&](std::size_t step) { hooks.say("check " + trials[trial_of[step]].key, shares[step]); }},
-           containment, hooks);
+  do_steps(
+      {.count = steps.size(),
+       .work =
+           [&](std::size_t step, const StepReporter& reporter) {
+             const std::size_t i = trial_of[step];
+             if (!out[i].agrees) return std::string();
+             return bytes_of(checker.take(steps[step], step, reporter));
+           },
+       .take =
+           [&](std::size_t step, const std::string& bytes) {
+             Checked& before = out[trial_of[step]];
+             Checked found{found_from(bytes).agreement, std::nullopt};
+             const CheckStep& taken = steps[step];
+             const Case& row = trials[trial_of[step]].row;
+             const bool beside = row.file.empty() && taken.problem != row.problem;
+             if (!found.agrees)
+               found.detail = fmt::format("{} fill: {}", to_string(taken.setting.fill), found.detail);
+             if (!found.agrees && beside)
+               found.detail = fmt::format("beside it, at {}, {}", taken.problem, found.detail);
+             // The figures of the trial's own problem stay: those of the last fill, which is timed.
+             if (beside) found.figures = std::move(before.figures);
+             found.worst_error = std::max(found.worst_error, before.worst_error);
+             before = std::move(found);
+           },
+       .fail = [&](const FailedStep& step) { out[trial_of[step.step]] = failed(step.failure); },
+       .accuses = [](std::size_t, const std::string& bytes) { return !found_from(bytes).agreement.agrees; },
+       .say = [&](std::size_t step) { hooks.say("check " + trials[trial_of[step]].key, shares[step]); }},
+      containment, hooks);
   return out;
 }
 

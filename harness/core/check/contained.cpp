@@ -127,7 +127,7 @@ std::string current_exception_text() {
 /// Results of a child, written as it goes: they are there when it ends, however that happens.
 class Findings {
  public:
-  enum class Kind : std::uint32_t { found, error, fault, done };
+  enum class Kind : std::uint32_t { found, accused, error, fault, done };
 
   Findings() : file_(memfd_create("findings", MFD_CLOEXEC)) {
     if (file_ < 0) refuse_memory();
@@ -196,6 +196,10 @@ int work_in_child(const ContainedSteps& steps, const Range& range, StepRecord& r
     for (std::size_t step = range.first; step < range.end; ++step) {
       const std::string found = steps.work(step, reporter);
       if (found.empty()) continue;
+      if (step != range.first && steps.accuses && steps.accuses(step, found)) {
+        findings.add(Findings::Kind::accused, step, "");
+        return 0;
+      }
       findings.add(Findings::Kind::found, step, found);
       steps.take(step, found);
     }
@@ -225,9 +229,11 @@ class ErrorOfChild : public Error {
 
 /// How a child that was to do some steps came to its end.
 struct RangeEnd {
-  std::size_t next = 0;              ///< the first step that was not answered for
-  std::optional<FailedStep> failed;  ///< where a kernel ended it
-  std::string unexplained;           ///< where it ended while none ran
+  std::size_t next = 0;                ///< the first step that was not answered for
+  std::optional<FailedStep> failed;    ///< where a kernel ended it
+  std::optional<std::size_t> accused;  ///< which is to be done alone, as is what follows
+  bool at_fault = false;               ///< something was held against a step
+  std::string unexplained;             ///< where it ended while none ran
   bool kernels_ran = false;
 };
 
@@ -258,11 +264,14 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
     if (kind == Findings::Kind::error) throw ErrorOfChild(text);
     if (kind == Findings::Kind::fault) throw std::runtime_error(text);
     done = done || kind == Findings::Kind::done;
+    if (kind == Findings::Kind::accused) out.accused = step;
     if (kind != Findings::Kind::found) return;
+    out.at_fault = out.at_fault || (steps.accuses && steps.accuses(step, text));
     steps.take(step, text);
     out.next = step + 1;
   });
   if (done) watch.note_printed();
+  if (out.accused) return out;
   if (done || (end.child == 0 && !end.overdue)) {  // or stopped
     out.next = range.end;
   } else {
@@ -273,7 +282,8 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
   return out;
 }
 
-/// Does a step in a child that does no other. Returns whether it came to an end there; else it has failed.
+/// Does a step in a child that does no other. Returns whether it came to an end there and nothing is held
+/// against it; else it has failed, or that was taken.
 bool passes_alone(const ContainedSteps& steps, std::size_t step, const Hooks& hooks) {
   const RangeEnd end = do_in_child(steps, {.first = step, .end = step + 1, .lingers = true}, hooks);
   if (end.failed) {
@@ -281,12 +291,22 @@ bool passes_alone(const ContainedSteps& steps, std::size_t step, const Hooks& ho
   } else if (!end.unexplained.empty() && end.kernels_ran) {
     steps.fail({step, {.reason = "returned, but then its process " + end.unexplained}});
   } else {
-    return true;
+    return !end.at_fault;
   }
   return false;
 }
 
-/// Finds the step before `end` that, alone, ends a process after its own calls. Returns whether there is one.
+/// What a kernel does now and then shows in one of so many tries.
+bool passes_alone_again_and_again(const ContainedSteps& steps, std::size_t step, const Hooks& hooks) {
+  constexpr int tries = 3;
+  for (int i = 0; i < tries && !hooks.stopped(); ++i) {
+    if (!passes_alone(steps, step, hooks)) return false;
+  }
+  return true;
+}
+
+/// Finds the step before `end` that, alone, ends a process after its own calls, or has something held against
+/// it. Returns whether there is one.
 bool somebody_fails_alone(const ContainedSteps& steps, const Range& range, const Hooks& hooks) {
   // Whoever left something behind did so shortly before, as a rule.
   constexpr std::size_t most = 64;
@@ -304,11 +324,12 @@ std::size_t do_some(const ContainedSteps& steps, std::size_t first, const Hooks&
     steps.fail(*end.failed);
     return end.failed->step + 1;
   }
-  if (end.failed) {
-    // Not by its own fault, perhaps: a thread or a timer of somebody before can strike at any time.
-    const std::size_t step = end.failed->step;
-    if (passes_alone(steps, step, hooks) && !somebody_fails_alone(steps, {first, step}, hooks))
-      steps.fail(*end.failed);
+  if (end.failed || end.accused) {
+    // Not by its own fault, perhaps: a thread, a timer or a process of somebody before can strike at any
+    // time. Only who does it alone is named.
+    const std::size_t step = end.failed ? end.failed->step : *end.accused;
+    if (passes_alone_again_and_again(steps, step, hooks) && !hooks.stopped())
+      somebody_fails_alone(steps, {first, step}, hooks);
     return step + 1;
   }
   if (!end.unexplained.empty()) {

@@ -94,8 +94,8 @@ struct FailedStep {
 /// The look of a parent at a process that calls kernels.
 ///
 /// A kernel is overdue when its limit is over, and its process had a processor for so long, or then sleeps
-/// for another second: beside other load nobody is blamed for the wait. After ten times the limit, and at least a minute more, it is
-/// overdue however little it did.
+/// for another second: beside other load nobody is blamed for the wait. After ten times the limit, and at
+/// least a minute more, it is overdue however little it did.
 class StepWatch {
  public:
   using Note = std::function<void(std::size_t step, const std::string& words)>;
@@ -156,6 +156,9 @@ struct ContainedSteps {
   /// Notes it: in the caller, and in the child for the steps that follow.
   std::function<void(std::size_t step, const std::string& found)> take;
   std::function<void(const FailedStep&)> fail;  ///< in the caller
+  /// Whether a finding holds something against a step that another one in the same process may have done. It
+  /// is then found again alone, and so are those before, until one does it.
+  std::function<bool(std::size_t step, const std::string& found)> accuses{};
   /// In the caller: what the kernel of a step printed, in words, where it came back.
   std::function<void(std::size_t step, const std::string& words)> printed{};
   std::function<void(std::size_t step)> say{};  ///< in the caller, which sees steps at work now and then

@@ -169,6 +169,32 @@ TEST(Contained, BlamesWhoLeftACrashBehind) {
   EXPECT_THAT(blamed(later, [] {}), ::testing::ElementsAre(1));
 }
 
+/// The steps against which something stands in the end, where step 1 of four leaves something behind.
+std::string accused_in_the_end(const std::function<std::string(std::size_t step, bool others)>& finds) {
+  bool left = false;  // in each process its own
+  std::string found(4, '-');
+  do_steps({.count = 4,
+            .work =
+                [&](std::size_t step, const StepReporter& reporter) {
+                  std::string out;
+                  reporter.call(step, 10, [&] { out = finds(step, left); });
+                  left = left || step == 1;
+                  return out;
+                },
+            .take = [&](std::size_t step, const std::string& bytes) { found[step] = bytes[0]; },
+            .fail = [](const FailedStep& step) { ADD_FAILURE() << "step " << step.step << " is blamed"; },
+            .accuses = [](std::size_t, const std::string& bytes) { return bytes == "x"; }},
+           {.own_process = true}, {});
+  return found;
+}
+
+TEST(Contained, HoldsAgainstNobodyWhatTheyDoNotDoAlone) {
+  EXPECT_EQ(accused_in_the_end([](std::size_t, bool left) { return left ? "x" : "o"; }), "oooo")
+      << "2 and 3 in the process of 1 alone";
+  EXPECT_EQ(accused_in_the_end([](std::size_t step, bool) { return step == 2 ? "x" : "o"; }), "ooxo");
+  EXPECT_EQ(accused_in_the_end([](std::size_t step, bool) { return step == 0 ? "x" : "o"; }), "xooo");
+}
+
 TEST(Contained, BlamesWhoseProcessEndsWithoutItsAnswers) {
   EXPECT_THAT(blamed([] {}, [] { _exit(0); }), ::testing::ElementsAre(1));
   EXPECT_THAT(blamed([] {}, [] { std::abort(); }), ::testing::ElementsAre(1));

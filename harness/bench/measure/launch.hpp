@@ -1,0 +1,28 @@
+/// A launch, by processes that each sample some of its trials: who is accused is sampled alone, and only who
+/// is at fault there is named.
+#pragma once
+
+#include "assay/measure.hpp"
+#include "core/check/contained.hpp"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// The findings of one process of a launch: samples by key, and how it failed.
+struct LaunchPart {
+  std::map<std::string, TrialSample> samples;
+  std::optional<FailedStep> failed;
+};
+
+/// Samples these trials in a process of their own.
+using SamplePart = std::function<LaunchPart(const LaunchRequest&)>;
+
+std::vector<TrialSample> sample_in_parts(const LaunchRequest& request, const SamplePart& sample,
+                                         const Hooks& hooks);
+
+}  // namespace assay
