@@ -17,11 +17,6 @@
 namespace assay {
 namespace {
 
-std::filesystem::path folder_in(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? "" : value;
-}
-
 /// Why a file is not used, or nothing.
 std::string unfit(const TunedKernels& tuned) {
   if (tuned.machine != this_machine().key) return fmt::format("it is of the machine {}", tuned.machine);
@@ -41,13 +36,8 @@ void describe(Fields& f, TunedKernels& tuned) {
 }
 
 std::filesystem::path tuned_kernels_file() {
-  std::filesystem::path folder = folder_in("XDG_CACHE_HOME");
-  if (!folder.is_absolute()) {  // as the specification of these folders demands
-    folder = folder_in("HOME");
-    if (!folder.is_absolute()) return {};
-    folder /= ".cache";
-  }
-  return folder / "assay" / "kernels.json";
+  const std::filesystem::path folder = cache_folder();
+  return folder.empty() ? folder : folder / "kernels.json";
 }
 
 std::string use_tuned_kernels() {

@@ -17,7 +17,7 @@ struct TunedKernels {
 class Fields;
 void describe(Fields& f, TunedKernels& tuned);
 
-/// $XDG_CACHE_HOME/assay/kernels.json, or below ~/.cache; empty where there is neither.
+/// kernels.json in the cache_folder(); empty where there is none.
 std::filesystem::path tuned_kernels_file();
 
 /// Sets ASSAY_CACHES for this process and those that it starts, if the file is there and of this machine and

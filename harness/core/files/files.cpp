@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <string_view>
 #include <system_error>
@@ -104,6 +105,20 @@ void write_file(const fs::path& file, const std::string& content) {
   std::error_code failure;
   fs::rename(temporary, target, failure);
   if (failure) give_up("rename the finished file", failure.value());
+}
+
+fs::path cache_folder() {
+  const auto folder_in = [](const char* variable) -> fs::path {
+    const char* const value = std::getenv(variable);
+    return value == nullptr ? "" : value;
+  };
+  fs::path folder = folder_in("XDG_CACHE_HOME");
+  if (!folder.is_absolute()) {  // as the specification of these folders demands
+    folder = folder_in("HOME");
+    if (!folder.is_absolute()) return {};
+    folder /= ".cache";
+  }
+  return folder / "assay";
 }
 
 std::string read_file(const fs::path& file) {

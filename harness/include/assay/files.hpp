@@ -13,4 +13,8 @@ void write_file(const std::filesystem::path& file, const std::string& content);
 /// Throws Error when it cannot be read.
 std::string read_file(const std::filesystem::path& file);
 
+/// The folder of this user for what can be made again: $XDG_CACHE_HOME/assay, or ~/.cache/assay; empty where
+/// there is neither.
+std::filesystem::path cache_folder();
+
 }  // namespace assay
