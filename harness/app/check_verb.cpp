@@ -10,6 +10,7 @@
 #include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/gate/durations.hpp"
+#include "core/check/passed_corners.hpp"
 #include "core/code/calls.hpp"
 #include "core/files/scratch.hpp"
 #include "core/json/fields.hpp"
@@ -138,9 +139,15 @@ std::vector<Row> rows_of(std::vector<CornerCheck> checks, const What& what) {
 }
 
 Checks check_corner_cases(const CheckOptions& options, const Registry& registry, const Hooks& hooks) {
-  return {.rows = rows_of(check_corners(registry, options.filter, this_machine().cores, options.seed, hooks,
-                                        Kin::sound, containment_of(options)),
-                          [](const CornerCheck& c) { return in_words(c); })};
+  const Machine machine = this_machine();
+  PassedCorners passed(usual_passed_corners(), machine);
+  std::vector<CornerCheck> checks = check_corners(registry, options.filter, machine.cores, options.seed,
+                                                  hooks, Kin::sound, containment_of(options));
+  if (!hooks.stopped()) {
+    passed.note(registry.operations(), checks);
+    passed.save();
+  }
+  return {.rows = rows_of(std::move(checks), [](const CornerCheck& c) { return in_words(c); })};
 }
 
 /// The requests in a trace of the PyTorch profiler, as a file that memory-pool contracts read.

@@ -2,6 +2,7 @@
 #include "app/output.hpp"
 
 #include "assay/error.hpp"
+#include "core/check/passed_corners.hpp"
 
 #include <fmt/format.h>
 
@@ -47,6 +48,7 @@ RunRequest run_request(const SelectionOptions& selection, int launches, const Re
           .selection = {.filter = selection.filter, .threads = selection.threads, .seed = selection.seed},
           .measuring = {.launches = launches, .seed = selection.seed, .time_limit = selection.time_limit},
           .checking = {.own_process = true, .time_limit = selection.time_limit},
+          .passed_corners = usual_passed_corners(),
           .command = command_of("run", RunOptions{.selection = selection, .launches = launches})};
 }
 

@@ -8,6 +8,7 @@
 namespace assay {
 
 void describe(Fields& f, Audit& audit);
+void describe(Fields& f, Failure& failure);
 /// Describes the fields of a shard, which stand among those of its record.
 void describe_shard(Fields& f, Shard& shard);
 void describe(Fields& f, Results& results);

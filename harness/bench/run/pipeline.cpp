@@ -115,8 +115,10 @@ Results run(const Registry& registry, const RunRequest& request, const Sample& s
   note_variants(plan, results);
   // Checks took about as long as one launch in the suites of this project.
   const double checked = 1.0 / (1 + request.measuring.launches);
-  std::vector<Checked> agreements =
-      check(plan, request.selection.seed, hooks.part(0, checked), request.checking);
+  std::vector<Checked> corners = check_corners(plan, results.machine, request.selection.seed,
+                                               request.passed_corners, hooks.part(0, 0), request.checking);
+  std::vector<Checked> agreements = check(plan, request.selection.seed, hooks.part(0, checked),
+                                          request.checking, Sizes::own, std::move(corners));
   for (std::size_t i = 0; i < plan.size(); ++i) {
     results.trials.push_back(result_of(plan[i], std::move(agreements[i])));
   }

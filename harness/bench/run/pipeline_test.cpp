@@ -106,6 +106,29 @@ TEST(Run, StoresTheFiguresOfTheInputThatIsTimed) {
       << "to the last bit";
 }
 
+TEST(Run, TimesNoKernelThatFailsACornerCase) {
+  Registry operations = registry();
+  operations.add<testing::Doubling>(
+      {.name = "tailless",
+       .run = [](const testing::Doubling::Problem& p, const testing::Doubling::Input& in,
+                 testing::Doubling::Output& out) {
+         testing::doubled(p, in, out);
+         if (p.columns == 17) out.y[16] = 0;
+       }});
+  std::vector<std::string> timed;
+  const Sample noted = [&](const LaunchRequest& launch, const Hooks& hooks) {
+    for (const TrialRequest& one : launch.trials) timed.push_back(one.variant);
+    return scripted(1)(launch, hooks);
+  };
+  const Results found = run(operations, request(0), noted, {});
+  const TrialResult& tailless = trial(found, "doubling/tailless/rows=64,columns=64#1");
+  EXPECT_FALSE(tailless.agreement.agrees);
+  EXPECT_THAT(tailless.agreement.detail, HasSubstr("at the corner case rows=1,columns=17, exact fill"));
+  EXPECT_THAT(tailless.launches, IsEmpty());
+  EXPECT_TRUE(is_measured(trial(found, idle)));
+  EXPECT_THAT(timed, ::testing::Not(::testing::Contains("tailless")));
+}
+
 TEST(MeasureAfresh, JudgesTimesAnew) {
   const Registry operations = registry();
   const Results first = run(operations, request(0.02), scripted(1e-15), {});

@@ -1,7 +1,9 @@
 #include "assay/check.hpp"
 
 #include "assay/error.hpp"
+#include "assay/pick.hpp"
 #include "core/check/contained.hpp"
+#include "core/check/passed_corners.hpp"
 #include "core/code/calls.hpp"
 #include "core/machine/clock.hpp"
 #include "core/machine/fields.hpp"
@@ -11,9 +13,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -178,7 +182,8 @@ class Checker {
 struct CornerSteps {
   std::vector<CornerCheck> checks;
   std::vector<CheckStep> steps;
-  std::size_t listed_last = 0;  ///< so many that come first
+  std::size_t listed_last = 0;    ///< so many that come first
+  bool first_fault_only = false;  ///< checks a variant no further that disagreed
 
   void add(CornerCheck check, CheckStep step) {
     check.skipped = step.operation->unfit(step.variant, check.problem, step.context).value_or("");
@@ -217,7 +222,8 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
                   const VariantInfo& variant = all.steps[i].info();
                   if (!all.checks[i].agreement.agrees) named.insert(variant_of(i));
                   if (!all.checks[i].agreement.agrees &&
-                      (variant.kin() == Kin::known_cheat || !agreement_of_declaration(variant).agrees))
+                      (all.first_fault_only || variant.kin() == Kin::known_cheat ||
+                       !agreement_of_declaration(variant).agrees))
                     dropped.insert(variant_of(i));
                   end(i);
                 },
@@ -235,7 +241,9 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
             .say =
                 [&](std::size_t i) {
                   const CornerCheck& check = all.checks[i];
-                  hooks.say(fmt::format("check {}/{}", check.operation, check.variant), shares[i]);
+                  hooks.say(fmt::format("check {}{}/{}", all.first_fault_only ? "corner cases of " : "",
+                                        check.operation, check.variant),
+                            shares[i]);
                 }},
            containment, hooks);
   std::vector<CornerCheck> out;
@@ -250,6 +258,58 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
   return out;
 }
 
+/// A kernel by operation and variant.
+using Kernel = std::pair<const Operation*, std::size_t>;
+
+/// The kernel that a trial calls: of a variant that picks others, the one that it picks.
+Kernel kernel_of(const Trial& trial) {
+  const auto choice = picked(*trial.operation, trial.variant, trial.row.problem, trial.context);
+  if (!choice) return {trial.operation, trial.variant};
+  const auto& variants = trial.operation->variants();
+  const auto found = std::ranges::find(variants, choice->variant, &VariantInfo::name);
+  return {trial.operation, static_cast<std::size_t>(found - variants.begin())};
+}
+
+/// Checks of kernels that are about to be timed. Nothing is called twice: their own cases are.
+CornerSteps brief_corners(const std::set<Kernel>& kernels, int cores, std::uint64_t seed) {
+  CornerSteps out{.first_fault_only = true};
+  for (auto begin = kernels.begin(); begin != kernels.end();) {
+    const Operation& operation = *begin->first;
+    const auto end =
+        std::find_if(begin, kernels.end(), [&](const Kernel& kernel) { return kernel.first != &operation; });
+    for (const std::string& problem : operation.corner_cases()) {
+      for (const Fill fill : operation.fills()) {
+        for (auto kernel = begin; kernel != end; ++kernel) {
+          const VariantInfo& variant = operation.variants()[kernel->second];
+          for (const int threads : thread_counts(variant, cores)) {
+            out.add({std::string(operation.name()), variant.name, problem, fill, true, threads},
+                    {.operation = &operation,
+                     .variant = kernel->second,
+                     .problem = problem,
+                     .setting = {.fill = fill, .rng = Rng(seed), .placement = {.fenced = true}},
+                     .context = {.threads = threads},
+                     .rehearsal_seconds = Workload::no_rehearsal});
+          }
+        }
+      }
+    }
+    begin = end;
+  }
+  return out;
+}
+
+/// The verdict on a kernel that failed a corner case, which it names.
+Checked at_corner(const CornerCheck& check) {
+  Checked out = check.agreement;
+  if (out.failure) {
+    out.failure->reason += fmt::format(", at the corner case {}", in_words(check));
+    out.detail = out.failure->reason;
+  } else {
+    out.detail = fmt::format("at the corner case {}: {}", in_words(check), out.detail);
+  }
+  return out;
+}
+
 }  // namespace
 
 double rehearsal_before_timing(const Operation& operation, const std::string& problem, std::size_t kernels) {
@@ -258,8 +318,41 @@ double rehearsal_before_timing(const Operation& operation, const std::string& pr
   return shared_rehearsal(all, kernels);
 }
 
+std::vector<Checked> check_corners(std::span<const Trial> trials, const Machine& machine, std::uint64_t seed,
+                                   const std::filesystem::path& passed_before, const Hooks& hooks,
+                                   const Containment& containment) {
+  PassedCorners passed(passed_before, machine);
+  std::set<Kernel> kernels;
+  for (const Trial& trial : trials) {
+    if (!trial.skipped.empty()) continue;
+    const Kernel kernel = kernel_of(trial);
+    if (!passed.hold(*kernel.first, kernel.second)) kernels.insert(kernel);
+  }
+  std::vector<Checked> out(trials.size());
+  if (kernels.empty()) return out;
+  const std::vector<CornerCheck> checks =
+      answered(brief_corners(kernels, machine.cores, seed), containment, hooks);
+  if (!hooks.stopped()) {
+    std::set<const Operation*> operations;
+    for (const Kernel& kernel : kernels) operations.insert(kernel.first);
+    passed.note(std::vector(operations.begin(), operations.end()), checks);
+    passed.save();
+  }
+  std::map<std::pair<std::string_view, std::string_view>, const CornerCheck*> faults;
+  for (const CornerCheck& check : checks) {
+    if (!check.agreement.agrees) faults.try_emplace({check.operation, check.variant}, &check);
+  }
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (!trials[i].skipped.empty()) continue;
+    const auto [operation, variant] = kernel_of(trials[i]);
+    const auto fault = faults.find({operation->name(), operation->variants()[variant].name});
+    if (fault != faults.end()) out[i] = at_corner(*fault->second);
+  }
+  return out;
+}
+
 std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, const Hooks& hooks,
-                           const Containment& containment, Sizes sizes) {
+                           const Containment& containment, Sizes sizes, std::vector<Checked> corners) {
   std::vector<CheckStep> steps;
   std::vector<std::size_t> trial_of;
   for (std::size_t begin = 0; begin < trials.size();) {
@@ -307,7 +400,8 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
     }
     begin = end;
   }
-  std::vector<Checked> out(trials.size());
+  std::vector<Checked> out = std::move(corners);
+  out.resize(trials.size());
   Checker checker(containment);
   const std::vector<double> shares = shares_before(steps);
   do_steps(

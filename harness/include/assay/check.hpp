@@ -30,12 +30,22 @@ struct Checked : Agreement {
 /// the sizes in the suite only has no way to be.
 enum class Sizes { own, and_beside };
 
-/// Agreement of every trial with the oracle, in order; a skipped trial is left untouched and agrees.
-/// Up to 2^30 FLOPs a case is checked with every fill of its contract, and called again and again with the
-/// last as if it were timed; larger ones with the first fill, and once. After an interrupt the rest is
-/// unchecked: `compared` is 0 there.
+/// The verdict on the kernel of every trial, in order, before anything is timed: it has to agree in every
+/// corner case of its contract, with every fill. Of a variant that picks others, that is the one it picks.
+/// Kernels whose code passed before are in the file `passed_before`, and are not called; those that pass now
+/// are added. No file: all are checked. After an interrupt the verdicts mean nothing.
+std::vector<Checked> check_corners(std::span<const Trial> trials, const Machine& machine, std::uint64_t seed,
+                                   const std::filesystem::path& passed_before, const Hooks& hooks,
+                                   const Containment& containment = {});
+
+/// Agreement of every trial with the oracle, in order; a skipped trial is left untouched and agrees. So is
+/// one that failed in `corners`, which has a verdict for each or is empty, and keeps that. Up to 2^30 FLOPs a
+/// case is checked with every fill of its contract, and called again and again with the last as if it were
+/// timed; larger ones with the first fill, and once. After an interrupt the rest is unchecked: `compared` is
+/// 0 there.
 std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, const Hooks& hooks,
-                           const Containment& containment = {}, Sizes sizes = Sizes::own);
+                           const Containment& containment = {}, Sizes sizes = Sizes::own,
+                           std::vector<Checked> corners = {});
 
 /// The problems whose extents, fields without a fallback, are all one smaller or larger; those that make none
 /// are left out.

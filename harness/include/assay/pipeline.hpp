@@ -9,6 +9,7 @@
 #include "assay/results.hpp"
 #include "assay/suite.hpp"
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,9 +20,10 @@ struct RunRequest {
   Suite suite;
   Selection selection;
   MeasurePolicy measuring;
-  Containment checking;       ///< of kernels that have not been called yet
-  double roof_seconds = 0.6;  ///< spent on each roof; 0 leaves roofs out
-  std::string command;        ///< repeats the run
+  Containment checking;                    ///< of kernels that have not been called yet
+  std::filesystem::path passed_corners{};  ///< the file of kernels whose corner cases passed; empty: none did
+  double roof_seconds = 0.6;               ///< spent on each roof; 0 leaves roofs out
+  std::string command;                     ///< repeats the run
 };
 
 /// Plans, checks, measures what agreed, and finds times that cannot be. Disagreements, impossible times,
