@@ -94,6 +94,21 @@ int run_slower(void* prepared, const assay_problem* problem, const assay_tensor*
   return 0;
 }
 
+// gemv as the reference BLAS had it: columns that a zero multiplies are left out, with the NaN that they
+// hold.
+int skip_zeros(void*, const assay_problem* problem, const assay_tensor* t, std::size_t) {
+  const std::int64_t n = problem->fields[1].value;
+  const bool transposed = problem->fields[2].value == 1;
+  const auto *a = static_cast<const float*>(t[0].data), *x = static_cast<const float*>(t[1].data);
+  auto* y = static_cast<float*>(t[2].data);
+  std::fill_n(y, t[2].size, 0.0F);
+  for (std::int64_t l = 0; l < t[1].size; ++l) {
+    if (x[l] == 0) continue;
+    for (std::int64_t i = 0; i < t[2].size; ++i) y[i] += (transposed ? a[l * n + i] : a[i * n + l]) * x[l];
+  }
+  return 0;
+}
+
 const char* unfit(const assay_problem* problem) {
   return size_of(problem) == 13 ? "fears the number 13" : nullptr;
 }
@@ -165,6 +180,13 @@ const assay_plugin* assay_plugin_v1() {
   if (planted == "no corner case") operation.corner_case_count = 0;
   if (planted == "bad corner case") operation.rule_count = 0;
   if (planted == "twice") plugin.kernel_count = 2;
+  if (planted == "kernel drops NaN") {
+    plugin.kernel_count = 2;
+    second.operation = "gemv";
+    second.name = "skips_zeros";
+    second.unfit = nullptr;
+    second.run = skip_zeros;
+  }
   if (planted == "unknown operation") kernel.operation = "scales";
   if (planted == "bad name") kernel.name = "Plain Kernel";
   if (planted == "name of another") operation.name = kernel.operation = "gemm";

@@ -57,6 +57,27 @@ TEST(Plugin, IsRejectedForWhatItsKernelDoes) {
   }
 }
 
+TEST(Plugin, IsNotTimedWhereItDropsNaN) {
+  const Folder folder;
+  const std::string base = "cp " + library + " base.so && cp " + library + " head.so && ",
+                    program = std::string(" XDG_CACHE_HOME=\"$PWD/cache\" PLUGIN_FAULT='kernel drops NaN' ") +
+                              ASSAY_PROGRAM + " ",
+                    suite = " -s gemv/m=64,n=64 ", selected = "-k 'gemv/(naive|skips_zeros)'";
+  // The second `run` finds what the first one kept.
+  for (const std::string& verb :
+       {"--plugin ./base.so run" + suite + selected, "--plugin ./base.so run" + suite + selected,
+        "--plugin ./base.so record --reason r --baselines b" + suite,
+        "gate --base ./base.so --head ./head.so --identical" + suite + selected}) {
+    const Finished found = run_shell(base + program + verb, folder.path());
+    EXPECT_EQ(found.exit_code, 1) << verb << found.output << found.errors;
+    EXPECT_THAT(found.output,
+                AllOf(HasSubstr("skips_zeros"), HasSubstr("at the corner case"), HasSubstr("values=special")))
+        << verb;
+  }
+  const std::string passed = folder.read("cache/assay/corners");
+  EXPECT_THAT(passed, AllOf(HasSubstr(" gemv/naive\n"), Not(HasSubstr("skips_zeros"))));
+}
+
 TEST(Plugin, IsRefusedWhereItMakesNoSense) {
   const Folder folder;
   const std::pair<const char*, const char*> faults[]{

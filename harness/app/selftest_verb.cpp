@@ -9,6 +9,7 @@
 #include "bench/gate/selftest.hpp"
 #include "bench/measure/sides.hpp"
 #include "core/files/this_program.hpp"
+#include "core/plan/filter.hpp"
 
 #include <fmt/format.h>
 
@@ -31,11 +32,16 @@ SelfTestRequest request_of(const SelftestOptions& options, const Registry& regis
                       .busy = options.busy,
                       .command = command_of("selftest", options)};
   const std::vector<int> one{1};
-  out.description = described_by(out.program,
-                                 {.cases = out.suite.cases,
-                                  .threads = selection.threads.empty() ? one : selection.threads,
-                                  .seed = selection.seed},
-                                 {.stop = interrupted});
+  DescriptionRequest question{.cases = out.suite.cases,
+                              .threads = selection.threads.empty() ? one : selection.threads,
+                              .seed = selection.seed,
+                              .time_limit = selection.time_limit};
+  const auto answer = [&] { return described_by(out.program, question, {.stop = interrupted}); };
+  const Filter filter(selection.filter, registry);
+  for (const DescribedTrial& trial : answer().trials) {
+    if (filter.selects(trial.key)) question.corners.push_back(trial.key);
+  }
+  out.description = answer();
   return out;
 }
 

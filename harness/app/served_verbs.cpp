@@ -5,6 +5,7 @@
 #include "assay/pipeline.hpp"
 #include "bench/measure/description.hpp"
 #include "bench/measure/turns.hpp"
+#include "core/check/passed_corners.hpp"
 
 namespace assay {
 namespace {
@@ -28,7 +29,7 @@ Outcome turns_verb(const ServedOptions& options, const Registry& registry) {
 }
 
 Outcome describe_verb(const ServedOptions& options, const Registry& registry) {
-  serve_description(registry, options.request, options.answer);
+  serve_description(registry, options.request, options.answer, usual_passed_corners(), served_hooks());
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "bench/gate/paired_launches.hpp"
 #include "bench/tune/threshold_record.hpp"
 #include "bench/tune/variable.hpp"
+#include "core/check/passed_corners.hpp"
 #include "core/files/this_program.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/machine/clock.hpp"
@@ -124,6 +125,15 @@ Word word_of(const TuneRuling& ruling) {
   return ruling.advice == Advice::undecided ? Word::undecided : Word::done;
 }
 
+/// Says which of the trials failed a corner case of its contract, and how; nothing where none did.
+std::string corner_fault(const std::vector<TrialRequest>& trials, DescriptionRequest question) {
+  for (const TrialRequest& trial : trials) question.corners.push_back(trial.key);
+  for (const DescribedTrial& trial : described_by(this_program(), question, {.stop = interrupted}).trials) {
+    if (!trial.wrong.empty()) return fmt::format("{}: {}", trial.key, trial.wrong);
+  }
+  return "";
+}
+
 void require_something_to_try(const TuneRecord& record) {
   std::string why;
   for (const Candidate& one : std::span(record.ruling.candidates).subspan(1)) {
@@ -168,6 +178,14 @@ Outcome tuned_variable(const TunedVariable& variable, std::string command, const
                               .shared_bytes = shared_bytes_for(registry, cases)};
   record.ruling.candidates = candidates();
   require_something_to_try(record);
+  if (const std::string fault = corner_fault(trials, {.cases = cases,
+                                                      .threads = selection.threads,
+                                                      .seed = selection.seed,
+                                                      .time_limit = selection.time_limit});
+      !fault.empty()) {
+    print_visible(options.outputs.json == "-" ? stderr : stdout, "WRONG: {}\n", fault);
+    return {Word::wrong};
+  }
   under_way(record.made, [&](const Hooks& hooks) {
     measure_values(variable, record.ruling.candidates, trials, policy, sample_sides, hooks);
   });
@@ -272,7 +290,8 @@ Outcome tune_threshold_verb(const ThresholdOptions& tune, const Registry& regist
     return {Word::skipped};
   }
   under_way(record.made, [&](const Hooks& hooks) {
-    ThresholdRounds rounds(record.question, record.policy, sample_in_new_process, hooks);
+    ThresholdRounds rounds(record.question, record.policy, sample_in_new_process, hooks,
+                           usual_passed_corners());
     record.threshold = find_threshold(
         record.question.sizes, [&](Index size) { return rounds.measured_at(size); },
         [&] { return rounds.ended(); });

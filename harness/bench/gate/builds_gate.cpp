@@ -42,6 +42,22 @@ void require_recordable_step(const GateRules& rules, const std::optional<StoredL
                      ledger ? step_end(*ledger, base) : base, run.head.commit);
 }
 
+/// Has each side check the corner cases of what is about to be timed. Programs from before they could answer
+/// without verdicts.
+void ask_for_corners(std::vector<PairedTrial>& trials, const BuildsGateRequest& request,
+                     DescriptionRequest question, const Hooks& hooks) {
+  for (const PairedTrial& trial : trials) {
+    if (trial.tested()) question.corners.push_back(trial.trial.key);
+  }
+  if (question.corners.empty()) return;
+  question.time_limit = request.time_limit;
+  hooks.say("check corner cases");
+  const Description of_head = described_by(request.head.links.front(), question, hooks);
+  const bool both = request.base.links == request.head.links;
+  leave_out_wrong(trials, both ? of_head : described_by(request.base.links.front(), question, hooks),
+                  of_head);
+}
+
 BenchmarkProgram asked_or_error(const std::filesystem::path& program, const std::string& filter,
                                 const Hooks& hooks) {
   if (auto out = asked(program, filter, hooks)) return *std::move(out);
@@ -111,6 +127,7 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
   if (run.trials.empty()) filter.throw_selects_nothing("suite '" + suite.name + "'");
   note_occurrences(run.trials, request.suites_around);
   if (request.shard) keep_shard(run, *request.shard, request.durations);
+  ask_for_corners(run.trials, request, question, hooks);
   const PairedPrograms sampled{
       .base = base.links,
       .head = head.links,

@@ -66,6 +66,7 @@ std::vector<PairedTrial> selected_trials(const SelfTestRequest& request, const R
       request.description, request.description, [&](const std::string& key) { return filter.selects(key); },
       /*identical_too=*/true);
   if (out.empty()) filter.throw_selects_nothing("suite '" + request.suite.name + "'");
+  leave_out_wrong(out, request.description, request.description);
   return out;
 }
 

@@ -2,6 +2,7 @@
 // need no clock.
 #include "bench/gate/two_builds.hpp"
 
+#include "bench/compare/words.hpp"
 #include "bench/gate/patience.hpp"
 #include "core/machine/clock.hpp"
 #include "core/statistics/statistics.hpp"
@@ -214,6 +215,25 @@ std::vector<PairedTrial> matched(const Description& base, const Description& hea
     out.back().left_out = {Standing::gone, "the base has it, the head has not"};
   }
   return out;
+}
+
+void leave_out_wrong(std::vector<PairedTrial>& trials, const Description& base, const Description& head) {
+  const auto fault_in = [](const Description& side, const std::string& key) -> const DescribedTrial* {
+    const auto found = std::ranges::find(side.trials, key, &DescribedTrial::key);
+    return found == side.trials.end() || found->wrong.empty() ? nullptr : &*found;
+  };
+  for (PairedTrial& trial : trials) {
+    if (!trial.tested()) continue;
+    if (const DescribedTrial* const fault = fault_in(head, trial.trial.key)) {
+      trial.left_out = fault->failure
+                           ? Finding{standing_of(*fault->failure), "the head " + fault->wrong}
+                           : Finding{Standing::wrong, "disagrees with the oracle: " + fault->wrong};
+    } else if (const DescribedTrial* const before = fault_in(base, trial.trial.key)) {
+      trial.left_out = {
+          Standing::not_comparable,
+          (before->failure ? "the base " : "the base disagrees with the oracle: ") + before->wrong};
+    }
+  }
 }
 
 std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base) {

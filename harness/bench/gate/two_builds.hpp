@@ -113,6 +113,10 @@ using Selects = std::function<bool(const std::string& key)>;
 std::vector<PairedTrial> matched(const Description& base, const Description& head, const Selects& selects,
                                  bool identical_too);
 
+/// Leaves out the tested trials that failed a corner case on either side, as both sides found that were asked
+/// for them (DescriptionRequest::corners).
+void leave_out_wrong(std::vector<PairedTrial>& trials, const Description& base, const Description& head);
+
 /// Logarithms of the ratios to the base, of slices that ran together. Surplus slices of either side are
 /// ignored.
 std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base);

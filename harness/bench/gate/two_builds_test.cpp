@@ -77,6 +77,37 @@ TEST(TwoBuilds, LeaveOutWhatCannotBeComparedAndSayWhy) {
   EXPECT_EQ(trials[7].left_out.standing, Standing::gone);
 }
 
+TEST(TwoBuilds, LeaveOutWhatFailsACornerCaseOnEitherSide) {
+  const auto side = [] {
+    return program({described("sound"), described("wrong"), described("before"), described("crashes"),
+                    described("same", "1")});
+  };
+  Description base = side(), head = side();
+  auto trials = matched(base, head, all, false);
+  head.trials[1].wrong = "at the corner case m=1: 1 of 1 disagree";
+  base.trials[1].wrong = base.trials[2].wrong = "at the corner case m=2: 1 of 1 disagree";
+  head.trials[3].failure =
+      Failure{Failure::Kind::timed_out, "did not end within 10 s, at the corner case m=3"};
+  head.trials[3].wrong = head.trials[3].failure->reason;
+  leave_out_wrong(trials, base, head);
+  EXPECT_TRUE(trials[0].tested());
+  EXPECT_EQ(trials[1].left_out.standing, Standing::wrong);
+  EXPECT_EQ(trials[1].left_out.why, "disagrees with the oracle: at the corner case m=1: 1 of 1 disagree");
+  EXPECT_EQ(trials[2].left_out.standing, Standing::not_comparable);
+  EXPECT_EQ(trials[2].left_out.why,
+            "the base disagrees with the oracle: at the corner case m=2: 1 of 1 disagree");
+  EXPECT_EQ(trials[3].left_out.standing, Standing::timed_out);
+  EXPECT_EQ(trials[3].left_out.why, "the head did not end within 10 s, at the corner case m=3");
+  EXPECT_EQ(trials[4].left_out.standing, Standing::same) << "it is not timed";
+}
+
+TEST(TwoBuilds, AskNothingOfAProgramThatKnowsNoCornerCases) {
+  const Description older = program({described("a")});
+  auto trials = matched(older, older, all, false);
+  leave_out_wrong(trials, older, program({}));
+  EXPECT_TRUE(trials[0].tested());
+}
+
 TEST(TwoBuilds, MeasureIdenticalCodeWhenAskedTo) {
   const auto both = program({described("same", "1")});
   EXPECT_TRUE(matched(both, both, all, true).front().tested());

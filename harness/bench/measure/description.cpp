@@ -1,11 +1,13 @@
 #include "bench/measure/description.hpp"
 
+#include "assay/check.hpp"
 #include "assay/error.hpp"
 #include "bench/measure/planted.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "core/machine/build_info.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace assay {
 namespace {
@@ -47,6 +49,8 @@ std::string code_of(const Operation& operation, const VariantInfo& variant) {
 void describe(Fields& f, DescriptionRequest& request) {
   f("threads", request.threads, {.low = 1, .high = most_threads});
   f("seed", request.seed);
+  f("corners", request.corners, {.terse = true});
+  f("time_limit", request.time_limit, {.terse = true});
   std::vector<CaseName> names;
   for (const Case& row : request.cases) names.push_back({row.operation, row.problem, row.file});
   f("cases", names);
@@ -63,6 +67,8 @@ void describe(Fields& f, DescribedTrial& trial) {
   f("workload", trial.workload);
   f("code", trial.code);
   f("skipped", trial.skipped);
+  f("wrong", trial.wrong, {.terse = true});
+  f("failure", trial.failure, {.terse = true});
 }
 
 void describe(Fields& f, Description& description) {
@@ -73,7 +79,8 @@ void describe(Fields& f, Description& description) {
   f("renews", description.renews, {.optional = true});
 }
 
-Description describe(const Registry& registry, const DescriptionRequest& request) {
+Description describe(const Registry& registry, const DescriptionRequest& request,
+                     const std::filesystem::path& passed_corners, const Hooks& hooks) {
   require_known_plants(build_info().planted, registry);
   const Machine machine = this_machine();
   Description out{.commit = build_info().commit, .facts = machine.facts};
@@ -82,7 +89,12 @@ Description describe(const Registry& registry, const DescriptionRequest& request
                        [&](const Case& row) { return knows(registry, row); });
   if (known.cases.empty()) return out;
   const Selection all{.threads = request.threads, .seed = request.seed};
-  for (const Trial& trial : make_plan(registry, known, all, machine)) {
+  std::vector<Trial> trials = make_plan(registry, known, all, machine);
+  if (!request.corners.empty()) {
+    const std::set<std::string> asked(request.corners.begin(), request.corners.end());
+    std::erase_if(trials, [&](const Trial& trial) { return !asked.contains(trial.key); });
+  }
+  for (const Trial& trial : trials) {
     const VariantInfo& variant = trial.operation->variants()[trial.variant];
     out.trials.push_back({.key = trial.key,
                           .operation = std::string(trial.operation->name()),
@@ -94,6 +106,13 @@ Description describe(const Registry& registry, const DescriptionRequest& request
                           .code = code_of(*trial.operation, variant),
                           .skipped = trial.skipped});
   }
+  if (request.corners.empty()) return out;
+  const auto corners = check_corners(trials, machine, request.seed, passed_corners, hooks,
+                                     {.own_process = true, .time_limit = request.time_limit});
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    out.trials[i].wrong = corners[i].agrees ? "" : corners[i].detail;
+    out.trials[i].failure = corners[i].failure;
+  }
   return out;
 }
 
@@ -104,10 +123,11 @@ Description description_from_json(const std::string& text, const std::string& wh
 }
 
 void serve_description(const Registry& registry, const std::filesystem::path& request,
-                       const std::filesystem::path& answer) {
+                       const std::filesystem::path& answer, const std::filesystem::path& passed_corners,
+                       const Hooks& hooks) {
   const auto asked = value_from<DescriptionRequest>(
       read_file(request), request.string(), "`describe` is for the program itself; use `assay gate --base`");
-  write_file(answer, json_text(to_value(describe(registry, asked))));
+  write_file(answer, json_text(to_value(describe(registry, asked, passed_corners, hooks))));
 }
 
 }  // namespace assay

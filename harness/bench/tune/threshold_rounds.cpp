@@ -51,8 +51,12 @@ Interval median_time(const Candidate& candidate) {
 }  // namespace
 
 ThresholdRounds::ThresholdRounds(const ThresholdQuestion& question, ThresholdPolicy policy, Sample sample,
-                                 Hooks hooks)
-    : question_(question), policy_(policy), sample_(std::move(sample)), hooks_(std::move(hooks)) {}
+                                 Hooks hooks, std::filesystem::path passed_corners)
+    : question_(question),
+      policy_(policy),
+      sample_(std::move(sample)),
+      hooks_(std::move(hooks)),
+      passed_corners_(std::move(passed_corners)) {}
 
 Trial ThresholdRounds::trial_at(const Contestant& contestant, const std::string& problem) const {
   const Operation& operation = *question_.operation;
@@ -79,7 +83,10 @@ MeasuredSize ThresholdRounds::measured_at(Index size) {
   const auto sizes = static_cast<double>(question_.sizes.size());
   const double usual = std::min(sizes, 8 + std::log2(sizes));
   const double begin = std::min(1.0, measured_ / usual), end = std::min(1.0, (measured_ + 1) / usual);
-  const std::vector<Checked> agreements = check(trials, policy_.seed, here.part(begin, begin));
+  const Hooks checking = here.part(begin, begin);
+  const std::vector<Checked> agreements =
+      check(trials, policy_.seed, checking, {}, Sizes::own,
+            check_corners(trials, this_machine(), policy_.seed, passed_corners_, checking));
   if (hooks_.stopped()) return {};
   LaunchRequest request{.policy = measure_policy(question_, policy_)};
   std::vector<Candidate> both;

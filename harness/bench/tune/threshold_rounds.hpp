@@ -6,6 +6,7 @@
 #include "bench/tune/threshold_question.hpp"
 #include "bench/tune/threshold_search.hpp"
 
+#include <filesystem>
 #include <string>
 
 namespace assay {
@@ -19,7 +20,9 @@ struct ThresholdPolicy {
 /// together, on the same inputs and into the same output. Its ratio is one sample.
 class ThresholdRounds {
  public:
-  ThresholdRounds(const ThresholdQuestion& question, ThresholdPolicy policy, Sample sample, Hooks hooks);
+  /// `passed_corners` is the file of kernels whose corner cases passed; empty: none did.
+  ThresholdRounds(const ThresholdQuestion& question, ThresholdPolicy policy, Sample sample, Hooks hooks,
+                  std::filesystem::path passed_corners = {});
 
   /// Checks both variants at this size, then times them. Once ended() is true the answer means nothing.
   /// Throws Error when a call takes so long that there cannot be enough rounds.
@@ -37,6 +40,7 @@ class ThresholdRounds {
   ThresholdPolicy policy_;
   Sample sample_;
   Hooks hooks_;
+  std::filesystem::path passed_corners_;
   std::string wrong_;
   double measured_ = 0;  ///< sizes
 };
