@@ -125,47 +125,56 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
 }
 
 AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents, bool judged) {
+  // All calls come from one place in the code: a kernel can read there, on the stack, who called.
+  enum class Use { warming, timing, judging };
   // Two more clocks, which only system calls read, are read around each call, or around so many drawn ones.
   constexpr Index looks = 64;
   Rng rng(secret());
   Calls out;
-  const auto judge = [&] {
-    const auto start = Clock::now();
-    out.found = timed_.judge(secret());
-    out.judging_seconds = seconds_since(start);
-  };
-  if (warm) {
-    timed_.renew(contents.next(), Renewal::untimed);
-    timed_.repeat(1);
-  }
-  // One more call than are timed, on content that may spare it some work: or the only one, where calls are
-  // long.
-  const Index judged_after = judged ? rng.integer(1, calls) : 0;
-  static_cast<void>(timed_.own_seconds());  // of what was called before
   std::optional<double> own;
-  for (Index call = 1; call <= calls; ++call) {
-    timed_.renew(contents.next(), Renewal::timed);
-    const bool looked = call == 1 || rng.integer(0, calls / looks) == 0;
+  bool is_awaited = judged;
+  Use next = warm ? Use::warming : Use::timing;
+  static_cast<void>(timed_.own_seconds());  // of what was called before
+  for (Index timed = 0; timed < calls || next == Use::judging;) {
+    const Use use = std::exchange(next, Use::timing);
+    // One more call than are timed is judged, on content that may spare it some work.
+    if (use == Use::judging) {
+      timed_.renew(rng.next(), rng.integer(0, 1) == 0 ? Renewal::untimed : Renewal::one_element);
+    } else {
+      timed_.renew(contents.next(), use == Use::timing ? Renewal::timed : Renewal::untimed);
+    }
+    const bool looked = timed == 0 || rng.integer(0, calls / looks) == 0;
     const double cpu = looked ? cpu_seconds_of_thread() : 0, by_kernel = looked ? kernel_clock_seconds() : 0;
     const auto start = Clock::now();
     timed_.repeat(1);
     const double passed = seconds_since(start);
-    if (looked) {
-      out.passed_by_kernel += kernel_clock_seconds() - by_kernel;
-      out.cpu_seconds += cpu_seconds_of_thread() - cpu;
-      out.passed += passed;
-      ++out.looks;
-    }
-    out.seconds += std::max(1e-9, passed - seconds_of_a_look());
+    const double passed_by_kernel = looked ? kernel_clock_seconds() - by_kernel : 0;
+    const double cpu_passed = looked ? cpu_seconds_of_thread() - cpu : 0;
     // Asked for each call: what it says of one cannot hide another.
-    if (const auto its = timed_.own_seconds()) own = own.value_or(0) + *its;
-    if (call != judged_after) continue;
-    if (calls > 1) {
-      timed_.renew(rng.next(), rng.integer(0, 1) == 0 ? Renewal::untimed : Renewal::one_element);
-      timed_.repeat(1);
+    const std::optional<double> its = timed_.own_seconds();
+    if (use == Use::timing) {
+      ++timed;
+      out.seconds += std::max(1e-9, passed - seconds_of_a_look());
+      if (its) own = own.value_or(0) + *its;
+      if (looked) {
+        out.passed_by_kernel += passed_by_kernel;
+        out.cpu_seconds += cpu_passed;
+        out.passed += passed;
+        ++out.looks;
+      }
     }
-    judge();
-    if (calls > 1) static_cast<void>(timed_.own_seconds());
+    // Drawn when it is over, so that no call can know: or the only one is judged, where calls are long.
+    bool judge_now = use == Use::judging;
+    if (use == Use::timing && is_awaited && rng.integer(0, calls - timed) == 0) {
+      is_awaited = false;
+      judge_now = calls == 1;
+      if (!judge_now) next = Use::judging;
+    }
+    if (judge_now) {
+      const auto before = Clock::now();
+      out.found = timed_.judge(secret());
+      out.judging_seconds = seconds_since(before);
+    }
   }
   if (out.looks < calls) out.cpu_seconds *= out.seconds / out.passed;
   if (own) {

@@ -8,11 +8,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <execinfo.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -386,6 +388,19 @@ TEST(AuditedSlices, FindAKernelThatRestsUntilASliceMayEnd) {
                   20)
                   .fault,
               HasSubstr("expected"));
+}
+
+TEST(AuditedSlices, FindAKernelThatRestsInCallsFromOnePlaceInTheCode) {
+  EXPECT_THAT(
+      audit_of([callers = std::array<void*, 16>(), last = 0.0F](const Input& in, Output& out) mutable {
+        std::array<void*, 16> now{};
+        backtrace(now.data(), static_cast<int>(now.size()));
+        // The content of the output tells that a slice began: its only call may be judged.
+        if (now != callers || out.y[0] != last) doubled(in, out);
+        callers = now;
+        last = out.y[0];
+      }).fault,
+      HasSubstr("expected"));
 }
 
 TEST(AuditedSlices, FindResultsThatAreKeptAndMendedWhereTheInputChanged) {
