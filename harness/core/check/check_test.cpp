@@ -278,6 +278,44 @@ TEST(Check, FindsAKernelWhoseFiguresAreGoodTheFirstTimeOnly) {
               HasSubstr("has other figures when it is called again on the same input: sum "));
 }
 
+/// The same with a bound, so that outputs for different inputs can be compared.
+struct NoMoreThanDouble : AtLeastDouble {
+  static constexpr std::string_view name = "no_more_than_double";
+  static std::vector<Figure> figures(const Problem&, const Input&, const Expected& want, const Output& out) {
+    const auto sum = [](const auto& all) {
+      return std::accumulate(all.begin(), all.end(), 0.0,
+                             [](double before, double next) { return before + std::abs(next); });
+    };
+    return {{.name = "sum", .value = sum(out.y), .better = Figure::Better::lower, .bound = sum(want.y)}};
+  }
+};
+
+TEST(Check, FindsAKernelWhoseFiguresAreGoodForTheFirstInputOnly) {
+  Registry registry;
+  registry.add<NoMoreThanDouble>({.name = "naive", .run = doubled});
+  const auto raised = [](float by, bool first_as_well) {
+    return [=](const Problem& p, const Input&, const Context&) {
+      return [=, first = std::vector<float>()](const Input& in, Output& out) mutable {
+        doubled(p, in, out);
+        if (first.empty()) first.assign(in.x.begin(), in.x.end());
+        if (std::ranges::equal(first, in.x) && !first_as_well) return;
+        for (float& y : out.y) y += by;
+      };
+    };
+  };
+  registry.add<NoMoreThanDouble>({.name = "as_bad_for_all", .prepare = raised(50, true)});
+  registry.add<NoMoreThanDouble>({.name = "a_little_worse", .prepare = raised(0.5F, false)});
+  registry.add<NoMoreThanDouble>({.name = "good_once", .prepare = raised(50, false)});
+  const Operation& operation = registry.at("no_more_than_double");
+  const auto workload = operation.open("rows=3,columns=5", {.fill = Fill::uniform, .rng = Rng(7)});
+  const auto fault_of = [&](const char* name) {
+    return workload->check(testing::variant_index(operation, name), {}).detail;
+  };
+  for (const char* name : {"naive", "as_bad_for_all", "a_little_worse"})
+    EXPECT_EQ(fault_of(name), "") << name;
+  EXPECT_THAT(fault_of("good_once"), HasSubstr("is far worse in some calls than in others: sum "));
+}
+
 TEST(CheckFile, RefusesAnOperationThatTakesNone) {
   EXPECT_THAT([] { check_file(testing::doubling_registry(), "", "any", 42, {}); },
               ThrowsMessage<Error>(HasSubstr("takes no file")));

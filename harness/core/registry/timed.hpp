@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace assay::detail {
@@ -26,7 +27,8 @@ struct Subject {
   std::string_view written_part(Content::Look look);
   Owned fresh_output() const;
   Agreement judge(const void* expected, const void* output) const;
-  /// Judges those units of an output, or all of it when there are none, by an expectation of its own.
+  /// Judges those units of an output, or all of it when there are none, by an expectation of its own. Of all
+  /// of it, it has the figures as well.
   Agreement judge_in(const void* output, std::vector<Index> units, std::uint64_t seed) const;
 };
 
@@ -54,6 +56,8 @@ class ErasedTimed final : public Timed {
 
   /// Calls go to this output from now on.
   void write_to(void* output) { output_ = output; }
+  /// Figures of an output that is right.
+  void note_figures(std::span<const Figure> figures);
   /// One call, of which nobody is told.
   void call_unwatched() { kernel_->repeat(output_, 1); }
   /// As Workload::renewals_that_show().
@@ -69,14 +73,18 @@ class ErasedTimed final : public Timed {
   /// Calls visit(bytes of the input, of the output, how many) for everything updated in place that was noted.
   void each_noted(const std::function<void(std::byte*, const std::byte*, std::size_t)>& visit) const;
   void exchange_state();
+  /// Notes that the output is far worse than others that it was compared with.
+  void compare_figures(Agreement& outcome);
 
   Subject& subject_;
   void* output_;
   std::unique_ptr<ReadyKernel> kernel_;
   double prepare_seconds_ = 0;
   Index helpers_ = 0;
-  std::vector<Index> units_;      ///< of a state that calls update: those that are noted; empty: all
-  std::vector<std::byte> state_;  ///< the next call starts from it
+  std::vector<Index> units_;         ///< of a state that calls update: those that are noted; empty: all
+  std::vector<std::byte> state_;     ///< the next call starts from it
+  std::optional<double> least_gap_;  ///< the largest of an output, in the best of them
+  int far_worse_ = 0;                ///< outputs
 };
 
 }  // namespace assay::detail

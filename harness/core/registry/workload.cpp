@@ -138,6 +138,7 @@ Agreement ErasedWorkload::check(std::size_t variant, const Context& context, dou
   timed.repeat(1);
   Agreement outcome = guards_of(subject_.contract.outputs(output.get())) & judge(output);
   if (outcome.agrees) outcome.figures = figures(output);
+  timed.note_figures(outcome.figures);
   if (variant == naive) naive_error_ = outcome.rms_error();
   const bool once = rehearsal_seconds <= 0;
   const Fill fill = subject_.setting.fill;
