@@ -118,17 +118,19 @@ void MemoryPoolValidate::salt(const Problem&, const Input& in, std::string_view,
                               Setting& setting) {
   if (in.plans.size() > 1) {
     element = in.plans[(at + setting.rng.integer(1, in.plans.size() - 1)) % in.plans.size()];
-  } else if (setting.timed) {
+  } else if (setting.timed || setting.rng.integer(0, 1) == 0) {
     element.pool += setting.rng.integer(1, 1024) * memory_pool::alignment;
   } else {
     element.pool /= 2;  // a fault that is seen before all blocks are looked at
   }
 }
 
-void MemoryPoolValidate::salt(const Problem&, const Input&, std::string_view, Index,
+void MemoryPoolValidate::salt(const Problem&, const Input& in, std::string_view, Index,
                               memory_pool::Request& element, Setting& setting) {
-  // A smaller block remains where it was: a plan that is valid stays so.
-  element.bytes = setting.rng.integer(1, element.bytes);
+  // A smaller block remains where it was: a plan that is valid stays so. A larger one may reach into another,
+  // which shows whether a kernel looks.
+  const bool grows = !setting.timed && setting.rng.integer(0, in.requests.size()) == 0;
+  element.bytes = grows ? element.bytes + 2 * memory_pool::alignment : setting.rng.integer(1, element.bytes);
 }
 
 template class detail::TypedOperation<MemoryPoolValidate>;

@@ -152,9 +152,12 @@ auto MemoryPoolPlan::expect(const Problem&, const Input& in, Setting&) -> Expect
   return want;
 }
 
-void MemoryPoolPlan::salt(const Problem&, const Input&, std::string_view, Index, Request& element,
+// Each block gets the size of some block: no plan fits both before and after, however much room it leaves.
+void MemoryPoolPlan::salt(const Problem& p, const Input& in, std::string_view, Index, Request& element,
                           Setting& setting) {
-  element.bytes += setting.rng.integer(1, 4096);
+  const Index most = memory_pool::largest_total / (2 * p.blocks);  // all of them fit the largest total
+  const Index other = in.requests[setting.rng.integer(0, p.blocks - 1)].bytes;
+  element.bytes = std::min(other, most) + setting.rng.integer(1, 4096);
 }
 
 Agreement MemoryPoolPlan::judge(const Problem&, const Input& in, const Expected& want, const Output& out) {
