@@ -152,12 +152,13 @@ auto MemoryPoolPlan::expect(const Problem&, const Input& in, Setting&) -> Expect
   return want;
 }
 
-// Each block gets the size of some block: no plan fits both before and after, however much room it leaves.
-void MemoryPoolPlan::salt(const Problem& p, const Input& in, std::string_view, Index, Request& element,
+// Each block gets the size of some block: no plan fits both before and after, however much room it leaves,
+// and sizes that many blocks have stay such.
+void MemoryPoolPlan::salt(const Problem& p, const Input& in, std::string_view, Index at, Request& element,
                           Setting& setting) {
   const Index most = memory_pool::largest_total / (2 * p.blocks);  // all of them fit the largest total
   const Index other = in.requests[setting.rng.integer(0, p.blocks - 1)].bytes;
-  element.bytes = std::min(other, most) + setting.rng.integer(1, 4096);
+  element.bytes = std::min(other, most) + (at == 0 ? setting.rng.integer(1, 4096) : 0);
 }
 
 Agreement MemoryPoolPlan::judge(const Problem&, const Input& in, const Expected& want, const Output& out) {
