@@ -1,0 +1,195 @@
+// Honest kernels that do other work beside their own: they take memory, open files, make code or tables, or
+// look at what they compute.
+
+#include "known_cheats/honest_work.hpp"
+
+#include "assay/ops/pointwise.hpp"
+#include "assay/ops/softmax_cross_entropy.hpp"
+#include "assay/registry.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace assay::known_cheats {
+namespace {
+
+using Relu = Pointwise<pointwise::ReluBackward>;
+
+// branches_on_values: its time depends on which numbers are positive.
+void branches_on_values(const Relu::Problem& p, const Relu::Input& in, Relu::Output& out) {
+  const float* x = in.in[0].data();
+  const float* dz = in.in[1].data();
+  for (Index i = 0; i < p.size(); ++i) {
+    float dx = 0;
+    if (x[i] > 0) {
+      dx = dz[i];
+      // Keeps compilers from a choice without a branch.
+      asm volatile("" : "+x"(dx));
+    }
+    out.first[i] = dx;
+  }
+}
+
+// space_for_each_call: takes memory for a copy of A and gives it back.
+void space_for_each_call(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  const std::vector<float> a(in.a.begin(), in.a.end());
+  gemm_rows(p, a.data(), in.b.data(), out.c.data(), 0, p.m);
+}
+
+// much_space_for_each_call: maps 64 MiB, of which it uses what it needs.
+void much_space_for_each_call(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  const Mapping pages(std::max(std::size_t{64} << 20, static_cast<std::size_t>(p.m * p.k) * sizeof(float)),
+                      MAP_PRIVATE);
+  if (pages.data() == nullptr) return gemm(p, in, out);
+  std::ranges::copy(in.a, pages.data());
+  gemm_rows(p, pages.data(), in.b.data(), out.c.data(), 0, p.m);
+}
+
+// scratch_of_a_thread: a row as double numbers, in memory that belongs to the thread.
+void scratch_of_a_thread(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
+  thread_local std::vector<double> row;
+  row.resize(static_cast<std::size_t>(p.cols));
+  for (Index i = 0; i < p.rows; ++i) {
+    const float* x = in.x.data() + i * p.cols;
+    std::copy_n(x, p.cols, row.begin());
+    const auto cols = static_cast<double>(p.cols);
+    double sum = 0, squares = 0;
+    for (const double each : row) sum += each;
+    for (const double each : row) squares += (each - sum / cols) * (each - sum / cols);
+    const auto mean = static_cast<float>(sum / cols),
+               rstd = static_cast<float>(1 / std::sqrt(squares / cols + layernorm::epsilon));
+    for (Index j = 0; j < p.cols; ++j)
+      out.y[i * p.cols + j] = (x[j] - mean) * rstd * in.gamma[j] + in.beta[j];
+    out.mean[i] = mean;
+    out.rstd[i] = rstd;
+  }
+}
+
+using Softmax = SoftmaxCrossEntropy;
+
+/// 2^(i / 256). The first call makes it.
+const std::array<double, 256>& powers() {
+  static const std::array<double, 256> made = [] {
+    std::array<double, 256> out{};
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::exp2(static_cast<double>(i) / 256);
+    return out;
+  }();
+  return made;
+}
+
+/// exp(x), x <= 0, by a power from the table and a short series.
+double power(double x) {
+  constexpr double log2_e = 1.4426950408889634, ln_2 = 0.6931471805599453;
+  if (x < -700) return 0;
+  const double scaled = std::floor(x * log2_e * 256), rest = x - scaled / 256 * ln_2;
+  const double whole = std::floor(scaled / 256);
+  const double series = 1 + rest * (1 + rest / 2 * (1 + rest / 3 * (1 + rest / 4)));
+  return std::ldexp(powers()[static_cast<std::size_t>(scaled - 256 * whole)] * series,
+                    static_cast<int>(whole));
+}
+
+// table_of_powers: exponentials from a table that outlives the call.
+void table_of_powers(const Softmax::Problem& p, const Softmax::Input& in, Softmax::Output& out) {
+  const double rows = static_cast<double>(p.rows);
+  for (Index i = 0; i < p.rows; ++i) {
+    const float* x = in.x.data() + i * p.cols;
+    const auto largest = static_cast<double>(*std::max_element(x, x + p.cols));
+    double sum = 0, loss = 0;
+    for (Index j = 0; j < p.cols; ++j) sum += power(static_cast<double>(x[j]) - largest);
+    for (Index j = 0; j < p.cols; ++j) {
+      const double share = p.everywhere() + (in.label[i] == j ? p.at_label() : 0),
+                   d = static_cast<double>(x[j]) - largest;
+      if (share > 0) loss += share * (std::log(sum) - d);
+      out.dx[i * p.cols + j] = static_cast<float>((power(d) / sum - share) / rows);
+    }
+    out.loss[i] = static_cast<float>(loss);
+  }
+}
+
+std::optional<std::string> unfit_table_of_powers(const Softmax::Problem& p, const Context&) {
+  if (p.logits <= 1) return std::nullopt;
+  return "computes the loss of usual numbers";
+}
+
+// opens_a_file: as a library does that asks the system for its caches.
+void opens_a_file(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
+  const int file = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
+  gemv(p, in, out);
+  if (file >= 0) close(file);
+}
+
+/// A function that its first call writes into memory of its own.
+class MadeCode {
+ public:
+  MadeCode() = default;
+  ~MadeCode() {
+    if (at_ != nullptr) munmap(at_, bytes);
+  }
+  MadeCode(const MadeCode&) = delete;
+  MadeCode& operator=(const MadeCode&) = delete;
+  /// i + 1
+  Index next(Index i) {
+    if (at_ == nullptr) {
+      void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (pages == MAP_FAILED) return i + 1;
+      constexpr std::array<unsigned char, 5> code{0x48, 0x8d, 0x47, 0x01, 0xc3};  // lea rax, [rdi + 1]; ret
+      std::memcpy(pages, code.data(), code.size());
+      mprotect(pages, bytes, PROT_READ | PROT_EXEC);
+      at_ = pages;
+    }
+    return reinterpret_cast<Index (*)(Index)>(at_)(i);
+  }
+
+ private:
+  static constexpr std::size_t bytes = 4096;
+  void* at_ = nullptr;
+};
+
+auto makes_code(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
+  return [p, code = std::make_shared<MadeCode>()](const Gemv::Input& in, Gemv::Output& out) {
+    for (Index i = 0; i < p.results(); i = code->next(i)) out.y[i] = gemv_row(p, in, in.x.data(), i);
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Relu>({.name = "branches_on_values",
+               .summary = "a branch for every element",
+               .known_honest = "its time depends on the numbers, as if it knew some of them",
+               .run = branches_on_values});
+  r.add<Gemm>({.name = "space_for_each_call",
+               .summary = "works on a copy of A that lives for a call",
+               .known_honest = "allocates in every call, and gives it back",
+               .run = space_for_each_call});
+  r.add<Gemm>({.name = "much_space_for_each_call",
+               .summary = "maps 64 MiB in every call, and unmaps it",
+               .known_honest = "its memory grows by far more than it uses, and shrinks again",
+               .run = much_space_for_each_call});
+  r.add<LayerNorm>({.name = "scratch_of_a_thread",
+                    .summary = "a row in memory of the thread",
+                    .known_honest = "keeps the last row of the call before",
+                    .run = scratch_of_a_thread});
+  r.add<Softmax>({.name = "table_of_powers",
+                  .summary = "exponentials from a table that the first call makes",
+                  .known_honest = "reads numbers that an earlier call has computed",
+                  .run = table_of_powers,
+                  .unfit = unfit_table_of_powers});
+  r.add<Gemv>({.name = "opens_a_file",
+               .summary = "opens a file of the system, and closes it",
+               .known_honest = "has system calls and a descriptor in each call",
+               .run = opens_a_file});
+  r.add<Gemv>({.name = "makes_code",
+               .summary = "calls code that its first call has made",
+               .known_honest = "maps pages that it executes, as a compiler in a library does",
+               .prepare = makes_code});
+}};
+
+}  // namespace
+}  // namespace assay::known_cheats
