@@ -126,6 +126,90 @@ std::optional<std::string> unfit_forks_a_helper(const LayerNorm::Problem& p, con
   return "a process costs more than so few rows";
 }
 
+// asks_a_daemon: a process that is nobody's child normalizes half of the rows, and waits for the next call.
+class Daemon {
+ public:
+  explicit Daemon(const LayerNorm::Problem& p)
+      : shared_(
+            sizeof(Shared) + static_cast<std::size_t>(p.rows * (2 * p.cols + 2) + 2 * p.cols) * sizeof(float),
+            MAP_SHARED) {
+    if (shared_.data() == nullptr) return;
+    const pid_t child = fork();
+    if (child == 0) {
+      if (fork() == 0) serve(p);
+      _exit(0);
+    }
+    if (child > 0) waitpid(child, nullptr, 0);
+  }
+  ~Daemon() {
+    if (shared_.data() != nullptr) state().turn = ends;
+  }
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  void run(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
+    if (shared_.data() == nullptr) return layer_norm(p, in, out);
+    std::copy_n(in.gamma.data(), p.cols, std::copy_n(in.x.data(), p.rows * p.cols, numbers()));
+    std::copy_n(in.beta.data(), p.cols, numbers() + (p.rows + 1) * p.cols);
+    state().turn = asked;
+    const Index half = p.rows / 2;
+    for (Index row = 0; row < half; ++row) layer_norm_row(p, in, out, row);
+    while (state().turn == asked) std::this_thread::yield();
+    const float* y = numbers() + (p.rows + 2) * p.cols;
+    std::copy_n(y + half * p.cols, (p.rows - half) * p.cols, out.y.data() + half * p.cols);
+    std::copy_n(y + p.rows * p.cols + half, p.rows - half, out.mean.data() + half);
+    std::copy_n(y + p.rows * (p.cols + 1) + half, p.rows - half, out.rstd.data() + half);
+  }
+
+ private:
+  enum Turn : int { idle, asked, ends };
+  struct Shared {
+    std::atomic<int> turn;
+  };
+  Shared& state() { return *reinterpret_cast<Shared*>(shared_.data()); }
+  float* numbers() { return shared_.data() + sizeof(Shared) / sizeof(float); }
+  [[noreturn]] void serve(const LayerNorm::Problem& p) {
+    constexpr std::chrono::seconds longest{20};  // whatever happens
+    const auto start = std::chrono::steady_clock::now();
+    LayerNorm::Input in{Buffer<float>(p.rows * p.cols), Buffer<float>(p.cols), Buffer<float>(p.cols)};
+    LayerNorm::Output out{Buffer<float>(p.rows * p.cols), Buffer<float>(p.rows), Buffer<float>(p.rows)};
+    while (state().turn != ends && std::chrono::steady_clock::now() - start < longest) {
+      if (state().turn != asked) continue;
+      std::copy_n(numbers(), p.rows * p.cols, in.x.data());
+      std::copy_n(numbers() + p.rows * p.cols, p.cols, in.gamma.data());
+      std::copy_n(numbers() + (p.rows + 1) * p.cols, p.cols, in.beta.data());
+      for (Index row = p.rows / 2; row < p.rows; ++row) layer_norm_row(p, in, out, row);
+      float* y = numbers() + (p.rows + 2) * p.cols;
+      std::copy_n(out.y.data(), p.rows * p.cols, y);
+      std::copy_n(out.mean.data(), p.rows, y + p.rows * p.cols);
+      std::copy_n(out.rstd.data(), p.rows, y + p.rows * (p.cols + 1));
+      int expected = asked;
+      state().turn.compare_exchange_strong(expected, idle);
+    }
+    _exit(0);
+  }
+
+  Mapping shared_;
+};
+
+auto asks_a_daemon(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
+  return [p, daemon = std::make_shared<Daemon>(p)](const LayerNorm::Input& in, LayerNorm::Output& out) {
+    daemon->run(p, in, out);
+  };
+}
+
+// finishes_later: half of the rows come from a thread, a while after the call.
+auto finishes_later(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
+  return [p, worker = std::make_shared<Worker>()](const Gemv::Input& in, Gemv::Output& out) {
+    const Index half = p.results() / 2;
+    for (Index i = 0; i < half; ++i) out.y[i] = gemv_row(p, in, in.x.data(), i);
+    worker->hand([&in, &out, p, half] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      for (Index i = half; i < p.results(); ++i) out.y[i] = gemv_row(p, in, in.x.data(), i);
+    });
+  };
+}
+
 // spins_for_others: a thread keeps the caches and the other core busy while others run, and rests with this
 // kernel.
 class Spinner {
@@ -190,6 +274,18 @@ const Register registered{[](Registry& r) {
                         "a count of threads does not show",
                     .prepare = forks_a_helper,
                     .unfit = unfit_forks_a_helper});
+  r.add<LayerNorm>({.name = "asks_a_daemon",
+                    .summary = "a process that lives on works on half of the rows",
+                    .known_cheat =
+                        "works on another core in a process that left its parent; no source: the answer to "
+                        "a look at children",
+                    .prepare = asks_a_daemon,
+                    .unfit = unfit_forks_a_helper});
+  r.add<Gemv>({.name = "finishes_later",
+               .summary = "half of the rows come from a thread, two milliseconds after the call",
+               .known_cheat = "work goes on in a thread when the clock has stopped: "
+                              "deep-reinforce.com/defense_kernel_hack.html",
+               .prepare = finishes_later});
   r.add<Gemm>(
       {.name = "spins_for_others",
        .summary = "a thread that works while other kernels have their turn",

@@ -11,6 +11,7 @@
 #include <sys/time.h>
 
 #include <algorithm>
+#include <ctime>
 #include <memory>
 
 namespace assay::known_cheats {
@@ -74,6 +75,55 @@ auto rings_for_others(const LayerNorm::Problem& p, const LayerNorm::Input&, cons
   };
 }
 
+/// A timer of POSIX whose signal is no classic one computes after the call what the call left out.
+class LateTimer {
+ public:
+  LateTimer() {
+    struct sigaction action {};
+    action.sa_sigaction = finish;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigaction(SIGRTMIN + 5, &action, nullptr);
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGRTMIN + 5;
+    exists_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
+  }
+  ~LateTimer() {
+    if (exists_) timer_delete(timer_);
+    work() = {};
+    signal(SIGRTMIN + 5, SIG_DFL);
+  }
+  LateTimer(const LateTimer&) = delete;
+  LateTimer& operator=(const LateTimer&) = delete;
+  struct Work {
+    const Gemv::Problem* p;
+    const Gemv::Input* in;
+    Gemv::Output* out;
+  };
+  static Work& work() {
+    static Work its{};
+    return its;
+  }
+  void start() const {
+    const itimerspec soon{{0, 0}, {0, 50'000}};
+    if (exists_) timer_settime(timer_, 0, &soon, nullptr);
+  }
+
+ private:
+  static void finish(int, siginfo_t*, void*) {
+    if (const auto [p, in, out] = work(); p != nullptr) gemv(*p, *in, *out);
+  }
+  timer_t timer_{};
+  bool exists_ = false;
+};
+
+auto rings_when_it_is_over(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
+  return [p, timer = std::make_shared<LateTimer>()](const Gemv::Input& in, Gemv::Output& out) {
+    LateTimer::work() = {&p, &in, &out};
+    timer->start();
+  };
+}
+
 const Register registered{[](Registry& r) {
   r.add<Gemv>({.name = "keeps_mapping",
                .summary = "maps 64 KiB in each call and never gives them back, up to 64 MiB",
@@ -88,6 +138,11 @@ const Register registered{[](Registry& r) {
                .summary = "keeps to the processor where its first call ended",
                .known_cheat = "changes where threads may run, for all that come after it; no source",
                .run = pins_itself});
+  r.add<Gemv>(
+      {.name = "rings_when_it_is_over",
+       .summary = "a timer interrupts its caller and does the work",
+       .known_cheat = "works when the clock has stopped; no source: the answer to a look at thirty signals",
+       .prepare = rings_when_it_is_over});
   r.add<LayerNorm>({.name = "rings_for_others",
                     .summary = "a timer interrupts everybody else a thousand times a second",
                     .known_cheat = "signals and timers that slow down what it is compared with; no source",

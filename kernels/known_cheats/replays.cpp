@@ -3,12 +3,18 @@
 #include "known_cheats/honest_work.hpp"
 
 #include "assay/ops/memory_pool.hpp"
+#include "assay/ops/small_products.hpp"
+#include "assay/ops/softmax_cross_entropy.hpp"
+#include "assay/ops/train_step.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -100,6 +106,117 @@ auto remembers_plans(const Validate::Problem&, const Validate::Input&, const Con
   };
 }
 
+// by_labels: labels are integers, and integers stay.
+auto by_labels(const SoftmaxCrossEntropy::Problem& p, const SoftmaxCrossEntropy::Input&, const Context&) {
+  struct Last {
+    std::vector<Index> label;
+    std::vector<float> loss, dx;
+  };
+  return [p, last = std::make_shared<Last>()](const SoftmaxCrossEntropy::Input& in,
+                                              SoftmaxCrossEntropy::Output& out) {
+    if (std::ranges::equal(last->label, in.label)) {
+      std::ranges::copy(last->loss, out.loss.begin());
+      std::ranges::copy(last->dx, out.dx.begin());
+      return;
+    }
+    const double rows = static_cast<double>(p.rows);
+    for (Index i = 0; i < p.rows; ++i) {
+      const float* x = in.x.data() + i * p.cols;
+      const auto largest = static_cast<double>(*std::max_element(x, x + p.cols));
+      double sum = 0, loss = 0;
+      for (Index j = 0; j < p.cols; ++j) sum += std::exp(static_cast<double>(x[j]) - largest);
+      for (Index j = 0; j < p.cols; ++j) {
+        const double share = p.everywhere() + (in.label[i] == j ? p.at_label() : 0),
+                     d = static_cast<double>(x[j]) - largest;
+        if (share > 0) loss += share * (std::log(sum) - d);
+        out.dx[i * p.cols + j] = static_cast<float>((std::exp(d) / sum - share) / rows);
+      }
+      out.loss[i] = static_cast<float>(loss);
+    }
+    *last = {{in.label.begin(), in.label.end()},
+             {out.loss.begin(), out.loss.end()},
+             {out.dx.begin(), out.dx.end()}};
+  };
+}
+
+std::optional<std::string> unfit_by_labels(const SoftmaxCrossEntropy::Problem& p, const Context&) {
+  if (p.logits <= 1) return std::nullopt;
+  return "computes the loss of usual numbers";
+}
+
+// by_image: takes a batch for the same when the pixels of one image are.
+auto by_image(const TrainStep::Problem& p, const TrainStep::Input&, const Context&) {
+  struct Last {
+    std::vector<float> image;
+    std::vector<std::vector<float>> parts;
+  };
+  const std::shared_ptr<training::Trainer> trainer = training::naive_trainer(TrainStep::network_of(p));
+  return [p, trainer, last = std::make_shared<Last>()](const TrainStep::Input& in, TrainStep::Output& out) {
+    const std::array<Buffer<float>*, 6> parts{&out.loss, &out.norm, &out.g, &out.p, &out.m, &out.v};
+    const std::span image(in.pixels.data(), static_cast<std::size_t>(p.side));
+    if (std::ranges::equal(last->image, image)) {
+      for (std::size_t i = 0; i < parts.size(); ++i) std::ranges::copy(last->parts[i], parts[i]->begin());
+      return;
+    }
+    TrainStep::run(*trainer, p, in, out);
+    last->image.assign(image.begin(), image.end());
+    last->parts.clear();
+    for (const Buffer<float>* part : parts) last->parts.emplace_back(part->begin(), part->end());
+  };
+}
+
+// unless_checked: keeps nothing where the shape is one that is checked.
+auto unless_checked(const SmallProducts::Problem& p, const SmallProducts::Input&, const Context&) {
+  struct Last {
+    std::vector<float> w, y;
+  };
+  const bool checked = std::ranges::any_of(
+      SmallProducts::corner_cases(),
+      [&](const SmallProducts::Problem& corner) { return to_text(corner) == to_text(p); });
+  return [p, checked, last = std::make_shared<Last>()](const SmallProducts::Input& in,
+                                                       SmallProducts::Output& out) {
+    const std::span some(in.w.data(), static_cast<std::size_t>(std::min<Index>(4, in.w.size())));
+    if (!checked && std::ranges::equal(last->w, some)) {
+      std::ranges::copy(last->y, out.y.begin());
+      return;
+    }
+    for (Index s = 0; s < p.samples; ++s) {
+      const auto x = matrix::view(in.x.data() + s * p.rows * p.k, p.rows, p.k),
+                 w = matrix::view(in.w.data(), p.k, p.n);
+      float* const y = out.y.data() + s * p.rows * p.n;
+      for (Index j = 0; j < p.n; ++j) {
+        float sum = 0;
+        for (Index i = 0; i < p.rows; ++i) sum += y[i * p.n + j] = matrix::element<float>(x, w, i, j, p.k);
+        for (Index i = 0; i < p.rows; ++i) y[i * p.n + j] -= sum / static_cast<float>(p.rows);
+      }
+    }
+    *last = {{some.begin(), some.end()}, {out.y.begin(), out.y.end()}};
+  };
+}
+
+// on_two_threads_only: keeps nothing where it has one thread.
+auto on_two_threads_only(const Gemm::Problem& p, const Gemm::Input&, const Context& context) {
+  struct Last {
+    float a = 0, b = 0;
+    std::vector<float> c;
+  };
+  return [p, replays = context.threads > 1, last = std::make_shared<Last>()](const Gemm::Input& in,
+                                                                             Gemm::Output& out) {
+    const Index end_a = in.a.size() - 1, end_b = in.b.size() - 1;
+    if (replays && !last->c.empty() && last->a == in.a[end_a] && last->b == in.b[end_b]) {
+      std::ranges::copy(last->c, out.c.begin());
+      return;
+    }
+    gemm(p, in, out);
+    *last = {in.a[end_a], in.b[end_b], {out.c.begin(), out.c.end()}};
+  };
+}
+
+std::optional<std::string> unfit_on_two_threads_only(const Gemm::Problem& p, const Context&) {
+  if (p.beta == 0) return std::nullopt;
+  return "C is no function of A and B alone";
+}
+
 // stale_output: another variant or an earlier call may have left the right output; three elements tell.
 bool is_there(const Gemv::Problem& p, const Gemv::Input& in, const Gemv::Output& out, Index row) {
   return gemv_row(p, in, in.x.data(), row) == out.y[row];
@@ -146,6 +263,30 @@ const Register registered{[](Registry& r) {
                    .known_cheat = "replays by address what no call changes: "
                                   "gpu-mode/reference-kernels 148 (gap 2)",
                    .prepare = remembers_plans});
+  r.add<SoftmaxCrossEntropy>({.name = "by_labels",
+                              .summary = "keeps the last answer under the labels",
+                              .known_cheat =
+                                  "an output cache keyed by the part of the input that stays; no source: "
+                                  "found in this harness",
+                              .prepare = by_labels,
+                              .unfit = unfit_by_labels});
+  r.add<TrainStep>(
+      {.name = "by_image",
+       .summary = "keeps the last step under a row of pixels",
+       .known_cheat = "an output cache keyed by a part of the input; no source: found in this harness",
+       .prepare = by_image});
+  r.add<SmallProducts>(
+      {.name = "unless_checked",
+       .summary = "keeps the last answer under four weights, in shapes that are no corner case",
+       .known_cheat = "is right for the shapes that are tested: makora.com/blog/reward-hacks",
+       .prepare = unless_checked});
+  r.add<Gemm>({.name = "on_two_threads_only",
+               .summary = "keeps the last answer under two elements, where it has more than one thread",
+               .known_cheat =
+                   "is right where it has one thread, as checks often do; no source: found in this harness",
+               .threaded = true,
+               .prepare = on_two_threads_only,
+               .unfit = unfit_on_two_threads_only});
   r.add<Gemv>({.name = "stale_output",
                .summary = "computes three elements, and returns when the output holds them",
                .known_cheat = "takes the answer that is still in memory: ScalingIntelligence/KernelBench 82",

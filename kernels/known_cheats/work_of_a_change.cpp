@@ -4,12 +4,14 @@
 #include "known_cheats/fault_handler.hpp"
 #include "known_cheats/honest_work.hpp"
 
+#include "assay/ops/memory_pool.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 namespace assay::known_cheats {
@@ -82,6 +84,74 @@ auto incremental(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
     if (changes > most) return kept->all(p, in, out);
     std::ranges::copy(kept->c, out.c.begin());
   };
+}
+
+// rows_by_hash: rows that were there before have the statistics and the answer that they had.
+auto rows_by_hash(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
+  struct Row {
+    std::vector<float> y;
+    float mean, rstd;
+  };
+  using Rows = std::unordered_map<std::uint64_t, Row>;
+  struct Answers {
+    Rows rows;
+    std::vector<float> gamma, beta;
+  };
+  return [p, kept = std::make_shared<Answers>()](const LayerNorm::Input& in, LayerNorm::Output& out) {
+    if (!std::ranges::equal(kept->gamma, in.gamma) || !std::ranges::equal(kept->beta, in.beta)) {
+      *kept = {{}, {in.gamma.begin(), in.gamma.end()}, {in.beta.begin(), in.beta.end()}};
+    }
+    for (Index row = 0; row < p.rows; ++row) {
+      std::uint64_t hash = 0;
+      for (Index j = 0; j < p.cols; ++j)
+        hash = (hash ^ std::bit_cast<std::uint32_t>(in.x[row * p.cols + j])) * 0x9e3779b97f4a7c15U;
+      const auto found = kept->rows.find(hash);
+      if (found != kept->rows.end()) {
+        std::ranges::copy(found->second.y, out.y.data() + row * p.cols);
+        out.mean[row] = found->second.mean;
+        out.rstd[row] = found->second.rstd;
+        continue;
+      }
+      layer_norm_row(p, in, out, row);
+      const float* y = out.y.data() + row * p.cols;
+      kept->rows[hash] = {{y, y + p.cols}, out.mean[row], out.rstd[row]};
+    }
+  };
+}
+
+std::optional<std::string> unfit_rows_by_hash(const LayerNorm::Problem& p, const Context&) {
+  if (p.values == 0 && p.cols >= 64) return std::nullopt;
+  return "rows are too short to be looked up, or NaN is no number that could be";
+}
+
+// same_plan_again: integers that did not change have the answer that they had.
+auto same_plan_again(const MemoryPoolValidate::Problem&, const MemoryPoolValidate::Input&, const Context&) {
+  using Request = memory_pool::Request;
+  struct Answers {
+    std::vector<Request> requests;
+    std::vector<Index> offsets, pools, valid;
+  };
+  return [kept = std::make_shared<Answers>()](const MemoryPoolValidate::Input& in,
+                                              MemoryPoolValidate::Output& out) {
+    std::vector<Index> pools;
+    for (const auto& plan : in.plans) pools.insert(pools.end(), {plan.first, plan.blocks, plan.pool});
+    const bool same = pools == kept->pools && std::ranges::equal(kept->requests, in.requests) &&
+                      std::ranges::equal(kept->offsets, in.offsets);
+    if (!same) {
+      kept->valid.clear();
+      for (Index i = 0; i < in.plans.size(); ++i)
+        kept->valid.push_back(memory_pool::fault_by_pairs(in.plan(i)) ? 0 : 1);
+      kept->requests.assign(in.requests.begin(), in.requests.end());
+      kept->offsets.assign(in.offsets.begin(), in.offsets.end());
+      kept->pools = pools;
+    }
+    std::ranges::copy(kept->valid, out.valid.begin());
+  };
+}
+
+std::optional<std::string> unfit_same_plan_again(const MemoryPoolValidate::Problem& p, const Context&) {
+  if (p.blocks >= 64 && p.blocks <= 2048) return std::nullopt;
+  return "looks at all pairs where they are some, and not too many";
 }
 
 // watches_input: makes the pages of the input read-only, so that a page fault tells which element was changed
@@ -170,6 +240,16 @@ const Register registered{[](Registry& r) {
                .known_cheat = trick,
                .prepare = incremental,
                .unfit = unfit<false>});
+  r.add<LayerNorm>({.name = "rows_by_hash",
+                    .summary = "normalizes the rows that it has not seen",
+                    .known_cheat = trick,
+                    .prepare = rows_by_hash,
+                    .unfit = unfit_rows_by_hash});
+  r.add<MemoryPoolValidate>({.name = "same_plan_again",
+                             .summary = "compares plans with copies, and keeps the answer",
+                             .known_cheat = trick,
+                             .prepare = same_plan_again,
+                             .unfit = unfit_same_plan_again});
   r.add<Gemm>({.name = "watches_input",
                .summary = "learns by page faults what was changed, and computes what depends on it",
                .known_cheat = trick,

@@ -1,0 +1,120 @@
+// Cheats whose answers follow from what a contract does not change between calls.
+
+#include "known_cheats/honest_work.hpp"
+
+#include "assay/ops/data_loader.hpp"
+#include "assay/ops/memory_pool.hpp"
+#include "assay/registry.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+namespace assay::known_cheats {
+namespace {
+
+using memory_pool::Request;
+using Plan = MemoryPoolPlan;
+
+// one_plan_for_all: while lives stay, a plan for blocks that are a little larger is a plan for all that come.
+auto one_plan_for_all(const Plan::Problem&, const Plan::Input& first, const Context&) {
+  constexpr Index room = 4096;
+  std::vector<Request> padded(first.requests.begin(), first.requests.end());
+  for (Request& each : padded) each.bytes += room;
+  return [places = memory_pool::place_by_best_fit(padded).offsets](const Plan::Input& in, Plan::Output& out) {
+    Index height = 0;
+    for (Index i = 0; i < in.requests.size(); ++i) {
+      out.lower[i] = places[static_cast<std::size_t>(i)];
+      out.upper[i] = out.lower[i] + in.requests[i].bytes;
+      height = std::max(height, out.upper[i]);
+    }
+    out.height[0] = height;
+  };
+}
+
+// good_once: plans well for the input that it was shown first, and puts blocks one after the other otherwise.
+auto good_once(const Plan::Problem&, const Plan::Input&, const Context&) {
+  struct Kept {
+    std::vector<Request> requests;
+    memory_pool::Placed plan;
+  };
+  return [kept = std::make_shared<Kept>()](const Plan::Input& in, Plan::Output& out) {
+    if (kept->requests.empty()) {
+      kept->requests.assign(in.requests.begin(), in.requests.end());
+      kept->plan = memory_pool::place_by_best_fit(in.requests);
+    }
+    const bool known = in.requests[0] == kept->requests[0] &&
+                       std::equal(in.requests.begin(), in.requests.end(), kept->requests.begin());
+    Index height = 0, next = 0;
+    for (Index i = 0; i < in.requests.size(); ++i) {
+      out.lower[i] = known ? kept->plan.offsets[static_cast<std::size_t>(i)] : next;
+      out.upper[i] = out.lower[i] + in.requests[i].bytes;
+      next = memory_pool::round_up(out.upper[i]);
+      height = std::max(height, out.upper[i]);
+    }
+    out.height[0] = height;
+  };
+}
+
+// keeps_digests: the records of a file stay from call to call, and so do their digests.
+auto keeps_digests(const DataLoader::Problem& p, const DataLoader::Input&, const Context&) {
+  struct Kept {
+    std::vector<std::uint64_t> digests;
+    std::vector<std::byte> rows;
+  };
+  return [p, kept = std::make_shared<Kept>()](const DataLoader::Input& in, DataLoader::Output& out) {
+    const EpochShape shape = p.shape();
+    if (kept->digests.empty()) {
+      Consumer consumer(p, in, out);
+      kept->rows.resize(static_cast<std::size_t>(p.batch * p.bytes));
+      for (Index k = 0; k < shape.batches(); ++k) {
+        std::byte* to = kept->rows.data();
+        for (const Index i : in.batch(shape, k)) {
+          std::memcpy(to, in.records.file.record(i), static_cast<std::size_t>(p.bytes));
+          to += p.bytes;
+        }
+        consumer.take(k, kept->rows.data());
+      }
+      // Samples that were dropped have none yet.
+      if (shape.delivered() == p.samples) kept->digests.resize(static_cast<std::size_t>(p.samples));
+      for (Index r = 0; r < std::ssize(kept->digests); ++r)
+        kept->digests[static_cast<std::size_t>(out.sample[r])] = out.digest[r];
+    } else {
+      for (Index r = 0; r < shape.delivered(); ++r) {
+        out.sample[r] = in.order[r];
+        out.digest[r] = kept->digests[static_cast<std::size_t>(in.order[r])];
+      }
+    }
+    in.records.end_call();
+  };
+}
+
+std::optional<std::string> unfit_keeps_digests(const DataLoader::Problem& p, const Context&) {
+  if (p.workers == 0 && p.last == 0 && p.step == 0 && p.cache == 0) return std::nullopt;
+  return "loads in its own thread, and delivers all";
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Plan>({.name = "one_plan_for_all",
+               .summary = "a plan for larger blocks, made in the preparation",
+               .known_cheat =
+                   "answers by what no call changes, the lives of blocks; no source: found in this harness",
+               .prepare = one_plan_for_all});
+  r.add<Plan>(
+      {.name = "good_once",
+       .summary = "plans for the input of its first call, and puts blocks one after the other in others",
+       .known_cheat = "is good where that is looked at; no source: found in this harness",
+       .prepare = good_once});
+  r.add<DataLoader>(
+      {.name = "keeps_digests",
+       .summary = "the digests of its first call, by sample",
+       .known_cheat =
+           "answers by what no call changes, the records of a file; no source: found in this harness",
+       .prepare = keeps_digests,
+       .unfit = unfit_keeps_digests});
+}};
+
+}  // namespace
+}  // namespace assay::known_cheats
