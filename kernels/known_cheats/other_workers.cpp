@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -210,6 +211,30 @@ auto finishes_later(const Gemv::Problem& p, const Gemv::Input&, const Context&) 
   };
 }
 
+// two_for_one: copies half of the batch on a second thread, where it is given one.
+auto two_for_one(const BatchRetrieval::Problem& p, const BatchRetrieval::Input&, const Context&) {
+  return
+      [p, worker = std::make_shared<Worker>()](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
+        const auto indices = in.next_window();
+        const auto copy = [&](Index first, Index last) {
+          for (Index i = first; i < last; ++i) {
+            std::memcpy(out.batch.data() + i * p.bytes,
+                        in.records.file.record(indices[static_cast<std::size_t>(i)]),
+                        static_cast<std::size_t>(p.bytes));
+          }
+        };
+        worker->hand([&] { copy(p.batch / 2, p.batch); });
+        copy(0, p.batch / 2);
+        worker->wait();
+        in.records.end_call();
+      };
+}
+
+std::optional<std::string> unfit_two_for_one(const BatchRetrieval::Problem& p, const Context&) {
+  if (p.cache == 0 && p.batch * p.bytes >= Index{1} << 18) return std::nullopt;
+  return "is for batches that are worth a thread";
+}
+
 // spins_for_others: a thread keeps the caches and the other core busy while others run, and rests with this
 // kernel.
 class Spinner {
@@ -286,6 +311,13 @@ const Register registered{[](Registry& r) {
                .known_cheat = "work goes on in a thread when the clock has stopped: "
                               "deep-reinforce.com/defense_kernel_hack.html",
                .prepare = finishes_later});
+  r.add<BatchRetrieval>({.name = "two_for_one",
+                         .summary = "a second thread copies half of the batch",
+                         .known_cheat =
+                             "takes more threads than it is given, where the operating system may: "
+                             "deep-reinforce.com/defense_kernel_hack.html",
+                         .prepare = two_for_one,
+                         .unfit = unfit_two_for_one});
   r.add<Gemm>(
       {.name = "spins_for_others",
        .summary = "a thread that works while other kernels have their turn",

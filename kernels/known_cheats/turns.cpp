@@ -313,6 +313,10 @@ const Register registered{[](Registry& r) {
                .summary = "an answer of the preparation, turned as the input is",
                .known_cheat = trick,
                .prepare = turned_gelu<false>});
+  r.add<Gelu>({.name = "turned_with_slopes",
+               .summary = "the same, mended by the slope of the formula where last digits differ",
+               .known_cheat = trick,
+               .prepare = turned_gelu<true>});
   r.add<Softmax>({.name = "turned_powers",
                   .summary = "exponentials of the preparation, turned as the input is",
                   .known_cheat = trick,

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -84,6 +85,42 @@ auto incremental(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
     if (changes > most) return kept->all(p, in, out);
     std::ranges::copy(kept->c, out.c.begin());
   };
+}
+
+// incremental_on_two_threads: each thread compares the operands for its rows.
+auto incremental_on_two_threads(const Gemm::Problem& p, const Gemm::Input&, const Context& context) {
+  struct Part {
+    Worker worker;
+    std::vector<float> a, b, c;
+  };
+  const auto parts = std::make_shared<std::vector<Part>>(static_cast<std::size_t>(context.threads));
+  return [p, parts](const Gemm::Input& in, Gemm::Output& out) {
+    const auto count = std::ssize(*parts);
+    const auto work = [&](Index which) {
+      Part& part = (*parts)[static_cast<std::size_t>(which)];
+      const Index first = p.m * which / count, last = p.m * (which + 1) / count;
+      const auto rows = [&](const float* x, Index width) {
+        return std::span(x + first * width, x + last * width);
+      };
+      const auto a = rows(in.a.data(), p.k), c = rows(out.c.data(), p.n);
+      if (!std::ranges::equal(part.a, a) || !std::ranges::equal(part.b, in.b)) {
+        gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), first, last);
+        part.a.assign(a.begin(), a.end());
+        part.b.assign(in.b.begin(), in.b.end());
+        part.c.assign(c.begin(), c.end());
+      }
+      std::ranges::copy(part.c, out.c.data() + first * p.n);
+    };
+    for (Index which = 1; which < count; ++which)
+      (*parts)[static_cast<std::size_t>(which)].worker.hand([&work, which] { work(which); });
+    work(0);
+    for (Part& part : *parts) part.worker.wait();
+  };
+}
+
+std::optional<std::string> unfit_on_two_threads(const Gemm::Problem& p, const Context&) {
+  if (p.trans == 0 && p.beta == 0 && p.values == 0 && std::min({p.m, p.n, p.k}) >= 64) return std::nullopt;
+  return "compares plain matrices that are worth a thread";
 }
 
 // rows_by_hash: rows that were there before have the statistics and the answer that they had.
@@ -240,6 +277,12 @@ const Register registered{[](Registry& r) {
                .known_cheat = trick,
                .prepare = incremental,
                .unfit = unfit<false>});
+  r.add<Gemm>({.name = "incremental_on_two_threads",
+               .summary = "rows divided among threads, each of which keeps its product",
+               .known_cheat = trick,
+               .threaded = true,
+               .prepare = incremental_on_two_threads,
+               .unfit = unfit_on_two_threads});
   r.add<LayerNorm>({.name = "rows_by_hash",
                     .summary = "normalizes the rows that it has not seen",
                     .known_cheat = trick,
