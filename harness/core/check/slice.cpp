@@ -7,9 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -21,13 +18,6 @@ namespace assay {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// The monotonic clock as the system call tells it: no library stands between, which a program could replace.
-double kernel_clock_seconds() {
-  timespec now{};
-  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// Returns by how many pages more is mapped than ever before. What was given back and is taken again is no
 /// growth: heaps shrink and grow with whatever was freed last.
@@ -144,11 +134,12 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
       timed_.renew(contents.next(), use == Use::timing ? Renewal::timed : Renewal::untimed);
     }
     const bool looked = timed == 0 || rng.integer(0, calls / looks) == 0;
-    const double cpu = looked ? cpu_seconds_of_thread() : 0, by_kernel = looked ? kernel_clock_seconds() : 0;
+    const double cpu = looked ? cpu_seconds_of_thread() : 0,
+                 by_kernel = looked ? system_seconds(CLOCK_MONOTONIC) : 0;
     const auto start = Clock::now();
     timed_.repeat(1);
     const double passed = seconds_since(start);
-    const double passed_by_kernel = looked ? kernel_clock_seconds() - by_kernel : 0;
+    const double passed_by_kernel = looked ? system_seconds(CLOCK_MONOTONIC) - by_kernel : 0;
     const double cpu_passed = looked ? cpu_seconds_of_thread() - cpu : 0;
     // Asked for each call: what it says of one cannot hide another.
     const std::optional<double> its = timed_.own_seconds();

@@ -1,6 +1,7 @@
 #include "core/check/surroundings.hpp"
 
 #include "core/files/child_process.hpp"
+#include "core/machine/clock.hpp"
 
 #include <fmt/format.h>
 
@@ -32,12 +33,6 @@
 
 namespace assay {
 namespace {
-
-double cpu_seconds(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 #ifdef __x86_64__
 /// Code without vzeroupper leaves them so, and SSE instructions after it are slow on some processors.
@@ -401,10 +396,10 @@ long page_faults_of_children() {
   return used.ru_minflt + used.ru_majflt;
 }
 
-double cpu_seconds_of_thread() { return cpu_seconds(CLOCK_THREAD_CPUTIME_ID); }
+double cpu_seconds_of_thread() { return system_seconds(CLOCK_THREAD_CPUTIME_ID); }
 
 double cpu_seconds_of_others() {
-  return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+  return system_seconds(CLOCK_PROCESS_CPUTIME_ID) - system_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 bool others_sleep(double longest) {

@@ -1,6 +1,8 @@
 /// The time and the day on which something was done, and how long it took.
 #pragma once
 
+#include <time.h>
+
 #include <chrono>
 #include <optional>
 #include <string>
@@ -14,6 +16,10 @@ std::string utc_now();
 inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
+
+/// Seconds that a clock of the system shows, such as CLOCK_MONOTONIC. An instruction asks the system: no
+/// function of a library stands between, which a kernel could replace.
+double system_seconds(clockid_t clock);
 
 /// A day of the calendar, as files hold it and as options name it: 2026-10-01, in UTC.
 using Date = std::chrono::sys_days;

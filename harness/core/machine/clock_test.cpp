@@ -7,6 +7,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
+TEST(SystemSeconds, AreThoseThatTheLibraryShows) {
+  const auto shown = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+  const double before = shown(), asked = system_seconds(CLOCK_MONOTONIC), after = shown();
+  EXPECT_LE(before, asked);
+  EXPECT_LE(asked, after);
+}
+
 TEST(Date, IsReadAndWrittenAsIso) {
   const auto date = date_from("2026-10-01");
   ASSERT_TRUE(date);
