@@ -199,6 +199,12 @@ Agreement agreement_of_declaration(const VariantInfo& variant) {
     return Agreement{.agrees = false, .detail = std::move(detail)};
   };
   for (const Calls& one : *variant.calls) {
+    if (one.to == replaced_of_c_library) {
+      return disagreement(fmt::format(
+          "defines {}, which the C library has and the whole program calls: rename it, or keep it "
+          "to its file (static)",
+          first_of(one.names)));
+    }
     std::vector<std::string> undeclared;
     for (const std::string& name : one.names) {
       const auto means_it = [&](const std::string& library) { return means(library, one.to, name); };

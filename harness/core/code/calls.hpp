@@ -25,6 +25,9 @@ std::string readable(std::string_view symbol);
 /// `threads`, `system` or a library; empty for run-times, which every kernel may use, and for the harness.
 std::string callee_of(const std::string& readable_name);
 
+/// The group of functions that a file defines although the C library does (core/code/c_library.hpp).
+inline constexpr std::string_view replaced_of_c_library = "replaced";
+
 /// Groups the symbols by the library called; leaves out run-times and the harness.
 std::vector<Calls> calls_of(const std::set<std::string>& symbols);
 
@@ -34,7 +37,8 @@ std::string lines_of(const std::vector<Calls>& calls);
 /// `openblas (cblas_sgemm, openblas_get_num_threads, 1 more)`.
 std::string in_words(const Calls& calls);
 
-/// Disagrees where a variant calls a library that it does not declare. Agrees where the calls are not known.
+/// Disagrees where a variant calls a library that it does not declare, or replaces functions of the C
+/// library. Agrees where the calls are not known.
 Agreement agreement_of_declaration(const VariantInfo& variant);
 
 /// Returns the libraries that a variant declares and its code does not reach: worth a remark, and no fault,

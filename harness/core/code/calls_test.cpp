@@ -162,6 +162,13 @@ TEST(Declaration, MustSayThatFunctionsAreFoundWhileItRuns) {
   EXPECT_THAT(fault({"dlopen", "openblas"}, calls), IsEmpty());
 }
 
+TEST(Declaration, ExcusesNoFunctionThatReplacesOneOfTheCLibrary) {
+  EXPECT_THAT(
+      fault({"replaced", "clock_gettime", "system"},
+            std::vector<Calls>{{std::string(replaced_of_c_library), {"clock_gettime (kernels/a.cpp)"}}}),
+      ::testing::StartsWith("defines clock_gettime (kernels/a.cpp), which the C library has"));
+}
+
 TEST(Declaration, IsNotJudgedWhereTheCallsAreUnknown) {
   EXPECT_THAT(fault({"openblas"}, std::nullopt), IsEmpty());
 }

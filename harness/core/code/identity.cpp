@@ -1,6 +1,7 @@
 #include "core/code/identity.hpp"
 
 #include "assay/random.hpp"
+#include "core/code/c_library.hpp"
 #include "core/code/calls.hpp"
 
 #include <elf.h>
@@ -102,6 +103,9 @@ class Walk {
   const std::set<std::string>& contracts() const { return contracts_; }
   /// The symbols, as mangled, that the visited code refers to and no object defines.
   const std::set<std::string>& undefined() const { return undefined_; }
+  bool visited(std::size_t object) const {
+    return std::ranges::any_of(order_, [&](const Place& place) { return place.object == object; });
+  }
 
  private:
   struct Place {
@@ -277,11 +281,57 @@ bool has_symbol(const CodeObject& object, std::string_view prefix) {
                              [&](const ElfSymbol& symbol) { return symbol.name.starts_with(prefix); });
 }
 
-CodeIdentity identity(const Program& program, std::size_t object, const std::string& library) {
+bool registers(const CodeObject& object) {
+  return has_symbol(object, registration) || has_symbol(object, registration_of_picks);
+}
+
+/// Functions of the C library that objects replace, and the rows that have to answer for it: of the object
+/// itself, or of those whose code it is part of. Nobody knows whose an object is that no row's code reaches,
+/// and all times are subject to it: it is held against all.
+class Replacements {
+ public:
+  explicit Replacements(const Program& program) : program_(program), names_(program.size()) {
+    for (std::size_t o = 0; o < program.size(); ++o) {
+      for (const std::string& name : replaced_functions(program.object(o).elf))
+        names_[o].push_back(fmt::format("{} ({})", name, program.object(o).source));
+    }
+  }
+  std::vector<std::string> held_against(std::size_t row, const Walk& walk) {
+    std::vector<std::string> out;
+    for (std::size_t o = 0; o < names_.size(); ++o) {
+      if (names_[o].empty()) continue;
+      if (o == row || walk.visited(o) || !is_reached(o))
+        out.insert(out.end(), names_[o].begin(), names_[o].end());
+    }
+    return out;
+  }
+
+ private:
+  bool is_reached(std::size_t object) {
+    const auto [known, is_new] = reached_.try_emplace(object, registers(program_.object(object)));
+    for (std::size_t row = 0; is_new && !known->second && row < program_.size(); ++row) {
+      if (!registers(program_.object(row))) continue;
+      Walk walk(program_, Border::before_operations);
+      walk.from_initialization(row);
+      walk.run();
+      known->second = walk.visited(object);
+    }
+    return known->second;
+  }
+
+  const Program& program_;
+  std::vector<std::vector<std::string>> names_;  ///< by object
+  std::map<std::size_t, bool> reached_;
+};
+
+CodeIdentity identity(const Program& program, std::size_t object, const std::string& library,
+                      Replacements& replacements) {
   Walk walk(program, Border::before_operations);
   walk.from_initialization(object);
   std::uint64_t hash = walk.run();
   CodeIdentity out{program.object(object).source, "", calls_of(walk.undefined())};
+  if (std::vector<std::string> names = replacements.held_against(object, walk); !names.empty())
+    out.calls.push_back({std::string(replaced_of_c_library), std::move(names)});
   for (const std::string& contract : walk.contracts()) {
     const auto loop = loop_hash(program, contract);
     if (!loop && library.empty()) return out;
@@ -307,12 +357,10 @@ std::string why_unknown(const ElfFile& elf) {
 std::vector<CodeIdentity> code_identities(const std::vector<CodeObject>& objects,
                                           const std::string& library) {
   const Program program(objects);
+  Replacements replacements(program);
   std::vector<CodeIdentity> out;
   for (std::size_t o = 0; o < program.size(); ++o) {
-    const CodeObject& object = program.object(o);
-    if (has_symbol(object, registration) || has_symbol(object, registration_of_picks)) {
-      out.push_back(identity(program, o, library));
-    }
+    if (registers(program.object(o))) out.push_back(identity(program, o, library, replacements));
   }
   return out;
 }

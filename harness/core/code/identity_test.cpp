@@ -329,5 +329,71 @@ TEST(CodeCalls, AreKnownWhereTheTimedLoopIsNotAmongTheObjects) {
   EXPECT_TRUE(found);
 }
 
+/// Functions of the C library that files replace, by the row that they are held against.
+std::map<std::string, std::vector<std::string>> replaced(const Sources& sources) {
+  std::map<std::string, std::vector<std::string>> out;
+  for (const CodeIdentity& one : identities(sources, "")) {
+    for (const Calls& calls : one.calls) {
+      if (calls.to == replaced_of_c_library) out[one.source] = calls.names;
+    }
+  }
+  return out;
+}
+
+constexpr const char* own_clock =
+    "#include <time.h>\nextern \"C\" int clock_gettime(clockid_t, timespec*) noexcept { return 0; }\n";
+
+TEST(ReplacedFunctions, AreHeldAgainstTheFileThatDefinesThem) {
+  EXPECT_THAT(replaced(usual), ::testing::IsEmpty());
+  EXPECT_THAT(
+      replaced(with("kernels/gemm/packed.cpp", own_clock + kernel("return x;"))),
+      ::testing::ElementsAre(::testing::Pair(
+          "kernels/gemm/packed.cpp", ::testing::ElementsAre("clock_gettime (kernels/gemm/packed.cpp)"))));
+}
+
+TEST(ReplacedFunctions, AreFoundHoweverTheyAreDefined) {
+  const char* const ways[] = {
+      "extern \"C\" __attribute__((weak)) long syscall(long, ...) { return 0; }\n",
+      "extern \"C\" __attribute__((visibility(\"hidden\"))) long syscall(long, ...) { return 0; }\n",
+      "asm(\".globl syscall\\n.text\\nsyscall: ret\");\n",
+      "extern \"C\" long mine(long, ...) { return 0; }\nextern \"C\" long syscall(long, ...) "
+      "__attribute__((alias(\"mine\")));\n"};
+  for (const char* way : ways) {
+    EXPECT_THAT(replaced(with("kernels/gemm/packed.cpp", way + kernel("return x;"))), ::testing::SizeIs(1))
+        << way;
+  }
+  const std::string clock_of_cpp =
+      "#include <chrono>\nstd::chrono::steady_clock::time_point std::chrono::_V2::steady_clock::now() "
+      "noexcept { "
+      "return {}; }\n";
+  EXPECT_THAT(replaced(with("kernels/gemm/packed.cpp", clock_of_cpp + kernel("return x;"))),
+              ::testing::SizeIs(1));
+}
+
+TEST(ReplacedFunctions, OfOtherFilesAreHeldAgainstThoseWhoseCodeTheyArePartOf) {
+  Sources sources = usual;
+  sources["kernels/gemm/plan.cpp"] = own_clock + usual.at("kernels/gemm/plan.cpp");
+  EXPECT_THAT(replaced(sources), ::testing::ElementsAre(Key("kernels/gemm/threaded.cpp")));
+  sources = usual;
+  sources["kernels/gemm/lone.cpp"] = own_clock;
+  EXPECT_THAT(replaced(sources), ::testing::SizeIs(codes(usual).size())) << "nobody knows whose it is";
+}
+
+TEST(ReplacedFunctions, AreNoneOfWhatFilesKeepToThemselvesOrMayReplace) {
+  const char* const honest[] = {
+      "static float expf(float x) { return x; }\nfloat used(float x) { return expf(x); }\n",
+      "namespace mine { int clock_gettime() { return 0; } }\n",
+      "extern \"C\" { float gamma[16]; int index = 3; extern const float y0[2] = {1, 2}; }\n",
+      "#include <string>\n#include <vector>\n#include <memory>\n#include <thread>\n#include <fstream>\n"
+      "std::string text(int n) { std::vector<std::string> v(n, \"a\"); auto p = std::make_shared<int>(n); "
+      "std::thread([] {}).join(); std::ifstream in(v[0]); in >> v[0]; return v[*p - 1] + v[0]; }\n",
+      "#include <cstdlib>\n#include <new>\nvoid* operator new(std::size_t n) { return std::malloc(n); }\n"
+      "void operator delete(void* p) noexcept { std::free(p); }\n"};
+  for (const char* one : honest) {
+    EXPECT_THAT(replaced(with("kernels/gemm/packed.cpp", one + kernel("return x;"))), ::testing::IsEmpty())
+        << one;
+  }
+}
+
 }  // namespace
 }  // namespace assay

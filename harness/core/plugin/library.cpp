@@ -4,6 +4,7 @@
 #include "assay/random.hpp"
 #include "core/check/contained.hpp"
 #include "core/check/surroundings.hpp"
+#include "core/code/c_library.hpp"
 #include "core/code/calls.hpp"
 #include "core/code/elf.hpp"
 #include "core/json/fields.hpp"
@@ -572,7 +573,12 @@ std::optional<std::vector<Calls>> PluginLibrary::calls() const {
   for (const ElfSymbol& symbol : outcome.file.dynamic_symbols) {
     if (symbol.section == SHN_UNDEF && !symbol.name.empty()) imported.insert(std::string(symbol.name));
   }
-  return calls_of(imported);
+  std::vector<Calls> out = calls_of(imported);
+  if (std::vector<std::string> names = replaced_functions(outcome.file); !names.empty()) {
+    for (std::string& name : names) name += fmt::format(" ({})", file_.filename().string());
+    out.push_back({std::string(replaced_of_c_library), std::move(names)});
+  }
+  return out;
 }
 
 }  // namespace assay

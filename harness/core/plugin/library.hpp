@@ -99,7 +99,8 @@ class PluginLibrary {
 
   /// A hash of all code and constants in the file; empty when it cannot be read.
   std::string code() const;
-  /// The functions that it imports from elsewhere; nothing when it cannot be read.
+  /// The functions that it imports from elsewhere, and those that it has in place of the C library's; nothing
+  /// when it cannot be read.
   std::optional<std::vector<Calls>> calls() const;
 
  private:

@@ -2,12 +2,17 @@
 #include "core/plugin/plugins.hpp"
 
 #include "assay/error.hpp"
+#include "core/code/calls.hpp"
 #include "core/code/compiled.hpp"
+#include "core/machine/clock.hpp"
+#include "core/plugin/library.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -346,6 +351,12 @@ TEST(Plugin, UpdatesInPlaceWhatItsReferenceUpdates) {
   EXPECT_TRUE(registry.at("twice").open("n=5", {})->timed(0, {})->updates_in_place());
 }
 
+/// As assay/plugin.h has it.
+constexpr const char* plugin_of_nothing =
+    "extern \"C\" __attribute__((visibility(\"default\"))) const void* assay_plugin_v1() {\n"
+    "  static const struct { unsigned abi, size; const char* texts[2]; unsigned long lists[4]; } plugin{1, "
+    "sizeof plugin, {}, {}};\n  return &plugin;\n}\n";
+
 /// Loading fails or ends the process that tries: each message names the file.
 TEST(Plugin, HasItsIntegersComparedAsIntegers) {
   Library library;
@@ -397,6 +408,50 @@ TEST(PluginFile, IsRefusedWhereItCannotBeLoaded) {
   EXPECT_THAT(refusal(compiled("crash", entry + "__builtin_trap(); }")),
               HasSubstr("crash.so: assay_plugin_v1() was ended by signal"));
   EXPECT_THAT(refusal(compiled("thrower", entry + "throw 3; }")), HasSubstr("thrower.so: "));
+}
+
+/// Whether a plug-in with these functions beside it is told to have replaced some of the C library's; which.
+std::vector<std::string> replaced_by(const std::string& own, const std::string& flags = "") {
+  const testing::CompiledFolder folder;
+  const auto source = folder.write("own.cpp", own + plugin_of_nothing);
+  const PluginLibrary library(folder.compile("own.so", flags + " -shared '" + source.string() + "'"));
+  const std::vector<Calls> all = library.calls().value();
+  for (const Calls& calls : all) {
+    if (calls.to == replaced_of_c_library) return calls.names;
+  }
+  return {};
+}
+
+TEST(PluginFile, IsToldWhichFunctionsOfTheCLibraryItReplaces) {
+  const std::string clock =
+      "#include <time.h>\nextern \"C\" int clock_gettime(clockid_t, timespec*) noexcept { return 0; }\n";
+  EXPECT_THAT(replaced_by(""), ::testing::IsEmpty());
+  EXPECT_THAT(replaced_by(clock), ::testing::ElementsAre("clock_gettime (own.so)"));
+  EXPECT_THAT(replaced_by(clock, "-fvisibility=hidden"), ::testing::IsEmpty());
+  EXPECT_THAT(
+      replaced_by("#include <cstdlib>\nextern \"C\" void* malloc(std::size_t) noexcept { return nullptr; }"
+                  "\nextern \"C\" void free(void*) noexcept {}\n"),
+      ::testing::IsEmpty())
+      << "an allocator of its own";
+}
+
+/// The loader looks names up in the program and its libraries first, so that none of this is called by them.
+TEST(PluginFile, CannotReplaceFunctionsOfTheProgram) {
+  const testing::CompiledFolder folder;
+  const auto source = folder.write(
+      "own.cpp",
+      "#include <time.h>\n#include <chrono>\nextern \"C\" int clock_gettime(clockid_t, timespec* t) noexcept "
+      "{ "
+      "*t = {}; return 0; }\nstd::chrono::steady_clock::time_point std::chrono::_V2::steady_clock::now() "
+      "noexcept { return {}; }\nnamespace assay { double system_seconds(clockid_t) { return 0; } }\n" +
+          std::string(plugin_of_nothing));
+  const PluginLibrary library(folder.compile("own.so", "-shared '" + source.string() + "'"));
+  library.load();
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  EXPECT_GT(now.tv_sec + now.tv_nsec, 0);
+  EXPECT_NE(std::chrono::steady_clock::now().time_since_epoch().count(), 0);
+  EXPECT_GT(system_seconds(CLOCK_MONOTONIC), 0);
 }
 
 }  // namespace
