@@ -110,6 +110,7 @@ struct Launch {
   bool fixed_addresses;
   std::optional<int> core;
   int input, output, errors;  ///< -1 leaves a stream as it is
+  int answers;                ///< that the program keeps open; -1 for none
 };
 
 /// In the child: its group, and the signal that it gets at the end of its parent, which may be over already.
@@ -138,6 +139,7 @@ void join_parent(pid_t parent, int signal = SIGKILL) {
         std::pair{launch.errors, STDERR_FILENO}}) {
     if (from >= 0 && dup2(from, to) < 0) fail(tell);
   }
+  if (launch.answers >= 0) fcntl(launch.answers, F_SETFD, 0);
   execvpe(launch.words.get()[0], launch.words.get(), launch.environment.get());
   fail(tell);
 }
@@ -270,7 +272,8 @@ pid_t start(const Command& command, const ChildSetting& setting, int output, int
                       .core = setting.core,
                       .input = nothing.value(),
                       .output = output,
-                      .errors = errors};
+                      .errors = errors,
+                      .answers = setting.answers != nullptr ? setting.answers->descriptor() : -1};
   std::array<int, 2> ends{-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) refuse(command.words.front(), command.folder, errno);
   OpenFile heard(ends[0], "a pipe"), told(ends[1], "a pipe");
@@ -317,8 +320,10 @@ class AwaitedChildren {
 /// Sleeps until a child ends or prints, a signal was handled, or the time is over.
 class Sleeper {
  public:
-  explicit Sleeper(const std::vector<pid_t>& children, const std::vector<Printed*>& printed = {}) {
-    for (const Printed* const one : printed) {
+  explicit Sleeper(const std::vector<pid_t>& children, const Patience& heard = {}) {
+    for (const Answers* const one : heard.answers)
+      watched_.push_back({.fd = one->parent_end(), .events = POLLIN, .revents = 0});
+    for (const Printed* const one : heard.printed) {
       for (const auto& stream : one->streams())
         watched_.push_back({.fd = stream.read_end, .events = POLLIN, .revents = 0});
     }
@@ -553,12 +558,16 @@ std::string ChildEnd::text() const {
 
 ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience) {
   ChildEnd last;
-  Sleeper sleeper(children, patience.printed);
+  Sleeper sleeper(children, patience);
+  const auto listen = [&patience] {
+    for (Printed* const printed : patience.printed) printed->read();
+    for (Answers* const answers : patience.answers) answers->read();
+  };
   const AwaitedChildren awaited(children);
   while (!children.empty()) {
     // What is held up is looked at before the output is read, which may be of the next step.
     const bool overdue = patience.overdue && patience.overdue();
-    for (Printed* const printed : patience.printed) printed->read();
+    listen();
     if (const pid_t sender = signalling_child.exchange(0);
         std::ranges::find(children, sender) != children.end()) {
       kill_groups(children);
@@ -573,7 +582,7 @@ ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience
       kill(-children[i], SIGKILL);  // what it left behind
       children.erase(children.begin() + static_cast<std::ptrdiff_t>(i));
       last = *end;
-      for (Printed* const printed : patience.printed) printed->read();
+      listen();
       if (last.passed()) continue;
       kill_groups(children);
       return last;

@@ -11,6 +11,7 @@
 
 #include "assay/error.hpp"
 #include "assay/hooks.hpp"
+#include "core/files/answers.hpp"
 
 #include <signal.h>
 #include <sys/types.h>
@@ -75,6 +76,7 @@ struct ChildSetting {
       output;                  ///< standard output and error are appended here; empty leaves them as they are
   std::optional<int> core;     ///< the only core for it and its children
   Printed* printed = nullptr;  ///< takes standard output and error instead
+  Answers* answers = nullptr;  ///< it keeps the child's end
 };
 
 /// Throws Error when it cannot be started.
@@ -112,6 +114,7 @@ struct Patience {
   std::function<bool()> stopped;    ///< the user wants no more
   std::function<bool()> overdue;    ///< asked ten times a second: a child has taken too long
   std::vector<Printed*> printed{};  ///< where the children print
+  std::vector<Answers*> answers{};  ///< of the children
   /// Time between asking a child to end and killing it. Ninja and git use it to remove unfinished files.
   std::chrono::milliseconds grace{1000};
 };

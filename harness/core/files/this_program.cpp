@@ -27,6 +27,7 @@ void take_over(const ChildSetting& setting) {
     }
   }
   if (setting.printed != nullptr) setting.printed->take_over();
+  if (setting.answers != nullptr) setting.answers->take_over();
   if (setting.output.empty()) return;
   const int file = open(setting.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) return;
