@@ -4,6 +4,7 @@
 #include "core/check/doubling.hpp"
 #include "core/files/child_process.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <fcntl.h>
@@ -25,6 +26,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <exception>
 #include <filesystem>
@@ -75,6 +77,31 @@ int descend(int depth) {
   frame[0] = static_cast<char>(depth);
   return depth < 0 ? 0 : descend(depth + 1) + frame[0];
 }
+
+/// Sends bytes to every socket there is, before the number of them or, for none, a seal.
+void answer(const std::string& text) {
+  constexpr int most = 64;
+  const std::uint64_t size = text.size();
+  for (int descriptor = 3; descriptor < most; ++descriptor) {
+    struct stat about {};
+    if (fstat(descriptor, &about) != 0 || !S_ISSOCK(about.st_mode)) continue;
+    static_cast<void>(!write(descriptor, &size, sizeof size));
+    static_cast<void>(!write(descriptor, text.data(), text.size()));
+  }
+}
+
+/// Has a function of the C library, which nobody here calls, return at once.
+void change_code() {
+  constexpr unsigned char returns = 0xc3;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto* const function = reinterpret_cast<void*>(&std::labs);
+  auto* const begin = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(function) / page * page);
+  if (mprotect(begin, page, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return;
+  std::memcpy(function, &returns, sizeof returns);
+  mprotect(begin, page, PROT_READ | PROT_EXEC);
+}
+
+constexpr const char* agreement = R"({"agreement":{"agrees":true,"worst_error":0,"detail":""}})";
 
 constexpr std::array bad_kernels{
     BadKernel{"crash", [] { std::raise(SIGSEGV); }, "was ended by signal 11"},
@@ -230,6 +257,29 @@ constexpr std::array bad_kernels{
                 print_much();
               },
               "was ended by signal 11"},
+    BadKernel{"answers_for_itself",
+              [] {
+                for (int step = 0; step < 40; ++step) answer(fmt::format("f{} {}", step, agreement));
+              },
+              "answered twice for a kernel, or for another"},
+    BadKernel{"answers_for_the_last", [] { answer(fmt::format("f39 {}", agreement)); },
+              "answered twice for a kernel, or for another"},
+    BadKernel{"answers_with_an_error", [] { answer("e0 the user: is to stop"); },
+              "answered twice for a kernel, or for another"},
+    BadKernel{"answers_nonsense", [] { answer("nonsense"); }, "answered twice for a kernel, or for another"},
+    BadKernel{"answers_too_much",
+              [] {
+                for (int i = 0; i < 20; ++i) answer(std::string(1 << 20, 'x'));
+              },
+              "answered twice for a kernel, or for another"},
+    BadKernel{"seals_the_answers",
+              [] {
+                answer("");
+                _exit(0);
+              },
+              "called exit(0)"},
+    BadKernel{"seals_the_answers_and_goes_on", [] { answer(""); }, "answered after its last answer"},
+    BadKernel{"changes_code", change_code, "changed code in its memory: libc.so"},
     BadKernel{"leaves_descriptors", [] { static_cast<void>(open("/dev/null", O_RDONLY)); },
               "leaves descriptors open"},
 };

@@ -1,7 +1,9 @@
 #include "core/check/contained.hpp"
 
 #include "assay/error.hpp"
+#include "core/code/changed_code.hpp"
 #include "core/files/process_stat.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -29,6 +31,13 @@
 #include <thread>
 #include <typeinfo>
 #include <vector>
+
+// Of the compiler's run-times, where they are linked.
+extern "C" {
+__attribute__((weak)) void __gcov_dump();
+__attribute__((weak)) int __llvm_profile_write_file();
+__attribute__((weak)) void __lsan_do_leak_check();
+}
 
 namespace assay {
 namespace {
@@ -124,57 +133,29 @@ std::string current_exception_text() {
   }
 }
 
-/// Results of a child, written as it goes: they are there when it ends, however that happens.
-class Findings {
- public:
-  enum class Kind : std::uint32_t { found, accused, error, fault, done };
-
-  Findings() : file_(memfd_create("findings", MFD_CLOEXEC)) {
-    if (file_ < 0) refuse_memory();
-  }
-  ~Findings() { close(file_); }
-  int descriptor() const { return file_; }
-  Findings(const Findings&) = delete;
-  Findings& operator=(const Findings&) = delete;
-
-  void add(Kind kind, std::size_t step, const std::string& text) {
-    const Head head{kind, step, text.size()};
-    std::string bytes(sizeof head, '\0');
-    std::memcpy(bytes.data(), &head, sizeof head);
-    bytes += text;
-    for (std::size_t at = 0; at < bytes.size();) {
-      const ssize_t count = write(file_, bytes.data() + at, bytes.size() - at);
-      if (count < 0 && errno != EINTR) refuse_memory();
-      at += count > 0 ? static_cast<std::size_t>(count) : 0;
-    }
-  }
-
-  /// Calls `take(kind, step, text)` for each that is whole.
-  template <class Take>
-  void each(const Take& take) const {
-    struct stat status {};
-    fstat(file_, &status);
-    const auto size = static_cast<std::size_t>(status.st_size);
-    Head head{};
-    for (std::size_t at = 0; at + sizeof head <= size;) {
-      if (pread(file_, &head, sizeof head, static_cast<off_t>(at)) != sizeof head) return;
-      at += sizeof head;
-      if (head.bytes > size - at) return;
-      std::string text(head.bytes, '\0');
-      if (pread(file_, text.data(), text.size(), static_cast<off_t>(at)) != static_cast<ssize_t>(text.size()))
-        return;
-      at += text.size();
-      take(head.kind, head.step, text);
-    }
-  }
-
- private:
-  struct Head {
-    Kind kind;
-    std::size_t step, bytes;
-  };
-  int file_;
+/// What a child says of a step, or of itself.
+struct Finding {
+  enum class Kind : char { found = 'f', accused = 'a', error = 'e', fault = 'x' };
+  Kind kind;
+  std::size_t step = 0;
+  std::string text;
 };
+
+std::string bytes_of(const Finding& finding) {
+  return fmt::format("{}{} {}", static_cast<char>(finding.kind), finding.step, finding.text);
+}
+
+/// Returns nothing for bytes that are no finding.
+std::optional<Finding> finding_from(const std::string& bytes) {
+  const std::size_t gap = bytes.find(' ');
+  if (gap == std::string::npos || gap == 0) return std::nullopt;
+  const auto step = number_from<std::size_t>(std::string_view(bytes).substr(1, gap - 1));
+  const auto kind = static_cast<Finding::Kind>(bytes.front());
+  using Kind = Finding::Kind;
+  constexpr std::array kinds{Kind::found, Kind::accused, Kind::error, Kind::fault};
+  if (!step || std::ranges::find(kinds, kind) == kinds.end()) return std::nullopt;
+  return Finding{kind, *step, bytes.substr(gap + 1)};
+}
 
 /// Steps from `first` to before `end`.
 struct Range {
@@ -182,14 +163,16 @@ struct Range {
   bool lingers = false;  ///< stays a while afterwards, for what kernels may have left to happen
 };
 
-int work_in_child(const ContainedSteps& steps, const Range& range, StepRecord& record, Findings& findings,
+int work_in_child(const ContainedSteps& steps, const Range& range, StepRecord& record, Answers& answers,
                   const Printed& printed) {
+  using Kind = Finding::Kind;
   printed.take_over();
+  answers.take_over();
   leave_crashes_to_parent();
   // A stop ends this process, which has handed over all that it found. So does a kernel that sends itself
   // one.
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
-  guard_descriptor(findings.descriptor());
+  guard_descriptor(answers.descriptor());
   look_like_all_others();
   const StepReporter reporter(&record);
   try {
@@ -197,20 +180,20 @@ int work_in_child(const ContainedSteps& steps, const Range& range, StepRecord& r
       const std::string found = steps.work(step, reporter);
       if (found.empty()) continue;
       if (step != range.first && steps.accuses && steps.accuses(step, found)) {
-        findings.add(Findings::Kind::accused, step, "");
-        return 0;
+        answers.send(bytes_of({Kind::accused, step, ""}));
+        break;
       }
-      findings.add(Findings::Kind::found, step, found);
+      answers.send(bytes_of({Kind::found, step, found}));
       steps.take(step, found);
     }
     constexpr std::chrono::milliseconds long_enough{100};
     if (range.lingers) std::this_thread::sleep_for(long_enough);
-    findings.add(Findings::Kind::done, 0, "");
   } catch (const Error& failure) {
-    findings.add(Findings::Kind::error, 0, failure.what());
+    answers.send(bytes_of({Kind::error, range.end, failure.what()}));
   } catch (...) {
-    findings.add(Findings::Kind::fault, 0, current_exception_text());
+    answers.send(bytes_of({Kind::fault, range.end, current_exception_text()}));
   }
+  answers.seal();
   return 0;
 }
 
@@ -234,17 +217,44 @@ struct RangeEnd {
   std::optional<std::size_t> accused;  ///< which is to be done alone, as is what follows
   bool at_fault = false;               ///< something was held against a step
   std::string unexplained;             ///< where it ended while none ran
+  std::string unsound;                 ///< why none of its answers counts
   bool kernels_ran = false;
 };
+
+/// The findings of a child, in the order of their steps, or why none of them counts.
+struct Findings {
+  std::vector<Finding> all;
+  std::string unsound;
+};
+
+Findings findings_of(const Answers& answers, const Range& range) {
+  Findings out;
+  if (answers.spoilt()) out.unsound = "answered after its last answer, or with what is none";
+  std::size_t next = range.first;
+  for (const std::string& bytes : answers.all()) {
+    std::optional<Finding> finding = finding_from(bytes);
+    using Kind = Finding::Kind;
+    const bool of_process = finding && (finding->kind == Kind::error || finding->kind == Kind::fault);
+    if (!finding || finding->step < next || (finding->step >= range.end) != of_process) {
+      out.unsound = "answered twice for a kernel, or for another";
+      break;
+    }
+    next = finding->kind == Kind::found ? finding->step + 1 : range.end + 1;  // others come last
+    out.all.push_back(std::move(*finding));
+  }
+  return out;
+}
 
 RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hooks& hooks) {
   const Inheritance inheritance;
   SharedRecord record;
-  Findings findings;
+  Answers answers;
   Printed printed;
   StepWatch watch(*record, &printed, steps.printed);
-  const pid_t child = fork_child([&] { return work_in_child(steps, range, *record, findings, printed); });
+  const pid_t child = fork_child([&] { return work_in_child(steps, range, *record, answers, printed); });
   watch.follow(child);
+  std::string changed;
+  answers.when_sealed([&] { changed = changed_code(child); });
   const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop,
                                                    .overdue =
                                                        [&] {
@@ -254,30 +264,37 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
                                                            steps.say(step - 1);
                                                          return watch.is_overdue();
                                                        },
-                                                   .printed = {&printed}});
+                                                   .printed = {&printed},
+                                                   .answers = {&answers}});
   RangeEnd out{.next = range.first,
                .failed = std::nullopt,
+               .accused = std::nullopt,
                .unexplained = {},
+               .unsound = {},
                .kernels_ran = (*record).since.load(std::memory_order_relaxed) != 0};
-  bool done = false;
-  findings.each([&](Findings::Kind kind, std::size_t step, const std::string& text) {
-    if (kind == Findings::Kind::error) throw ErrorOfChild(text);
-    if (kind == Findings::Kind::fault) throw std::runtime_error(text);
-    done = done || kind == Findings::Kind::done;
-    if (kind == Findings::Kind::accused) out.accused = step;
-    if (kind != Findings::Kind::found) return;
-    out.at_fault = out.at_fault || (steps.accuses && steps.accuses(step, text));
-    steps.take(step, text);
-    out.next = step + 1;
-  });
-  if (done) watch.note_printed();
-  if (out.accused) return out;
-  if (done || (end.child == 0 && !end.overdue)) {  // or stopped
+  Findings findings = findings_of(answers, range);
+  if (!changed.empty()) findings.unsound = fmt::format("changed code in its memory: {}", changed);
+  if (!findings.unsound.empty()) {
+    out.unsound = std::move(findings.unsound);
+    return out;
+  }
+  const bool stopped = end.child == 0 && !end.overdue;
+  if (!stopped) out.failed = watch.failed_step(end);
+  for (const Finding& finding : findings.all) {
+    if (!out.failed && finding.kind == Finding::Kind::error) throw ErrorOfChild(finding.text);
+    if (!out.failed && finding.kind == Finding::Kind::fault) throw std::runtime_error(finding.text);
+    if (finding.kind == Finding::Kind::accused) out.accused = finding.step;
+    if (finding.kind != Finding::Kind::found) continue;
+    out.at_fault = out.at_fault || (steps.accuses && steps.accuses(finding.step, finding.text));
+    steps.take(finding.step, finding.text);
+    out.next = finding.step + 1;
+  }
+  if (out.accused && !out.failed) return out;
+  if (stopped || (answers.sealed() && !out.failed)) {
+    if (!stopped) watch.note_printed();
     out.next = range.end;
-  } else {
-    out.failed = watch.failed_step(end);
-    if (!out.failed)
-      out.unexplained = (end.passed() ? "left without its answers" : end.text()) + printed.in_words("; ");
+  } else if (!out.failed) {
+    out.unexplained = (end.passed() ? "left without its answers" : end.text()) + printed.in_words("; ");
   }
   return out;
 }
@@ -288,6 +305,8 @@ bool passes_alone(const ContainedSteps& steps, std::size_t step, const Hooks& ho
   const RangeEnd end = do_in_child(steps, {.first = step, .end = step + 1, .lingers = true}, hooks);
   if (end.failed) {
     steps.fail(*end.failed);
+  } else if (!end.unsound.empty()) {
+    steps.fail({step, {.reason = "its process " + end.unsound}});
   } else if (!end.unexplained.empty() && end.kernels_ran) {
     steps.fail({step, {.reason = "returned, but then its process " + end.unexplained}});
   } else {
@@ -305,11 +324,13 @@ bool passes_alone_again_and_again(const ContainedSteps& steps, std::size_t step,
   return true;
 }
 
-/// Finds the step before `end` that, alone, ends a process after its own calls, or has something held against
-/// it. Returns whether there is one.
-bool somebody_fails_alone(const ContainedSteps& steps, const Range& range, const Hooks& hooks) {
-  // Whoever left something behind did so shortly before, as a rule.
-  constexpr std::size_t most = 64;
+/// Whoever left something behind did so shortly before, as a rule.
+constexpr std::size_t steps_before = 64;
+
+/// Finds the step before `end`, among the last `most`, that, alone, ends a process after its own calls, or
+/// has something held against it. Returns whether there is one.
+bool somebody_fails_alone(const ContainedSteps& steps, const Range& range, const Hooks& hooks,
+                          std::size_t most = steps_before) {
   bool found = false;
   for (std::size_t step = range.end; step > range.first && range.end - step < most && !found;) {
     found = !passes_alone(steps, --step, hooks) && !hooks.stopped();
@@ -320,6 +341,13 @@ bool somebody_fails_alone(const ContainedSteps& steps, const Range& range, const
 /// Returns the step to go on with.
 std::size_t do_some(const ContainedSteps& steps, std::size_t first, const Hooks& hooks) {
   const RangeEnd end = do_in_child(steps, {first, steps.count}, hooks);
+  if (!end.unsound.empty()) {
+    // Any of them may have done so. Without the one that did, all are done again.
+    if (somebody_fails_alone(steps, {first, steps.count}, hooks, steps.count) || hooks.stopped())
+      return first;
+    throw std::runtime_error(
+        fmt::format("a process that checks {}, and no kernel does so alone", end.unsound));
+  }
   if (end.failed && (end.failed->failure.kind == Failure::Kind::timed_out || end.failed->step == first)) {
     steps.fail(*end.failed);
     return end.failed->step + 1;
@@ -464,6 +492,16 @@ void leave_crashes_to_parent() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   guarded().clear();
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) guard_descriptor(stream);
+}
+
+void leave_sealed(const Answers& answers) {
+  answers.seal();
+  std::fflush(nullptr);
+  // Programs that count which code ran, or look for leaks, do so at their exit.
+  if (__gcov_dump != nullptr) __gcov_dump();
+  if (__llvm_profile_write_file != nullptr) __llvm_profile_write_file();
+  if (__lsan_do_leak_check != nullptr) __lsan_do_leak_check();
+  _exit(0);
 }
 
 void guard_descriptor(int descriptor) {

@@ -5,6 +5,7 @@
 #include "assay/failure.hpp"
 #include "assay/hooks.hpp"
 #include "assay/operation.hpp"
+#include "core/files/answers.hpp"
 #include "core/files/child_process.hpp"
 
 #include <sys/types.h>
@@ -130,6 +131,9 @@ class StepWatch {
 /// that kernels leave behind become children of this one; and its output is guarded. For processes that run
 /// kernels.
 void leave_crashes_to_parent();
+/// Seals the answers, and ends this process at once: what kernels, and libraries of theirs, would do in
+/// destructors and handlers of exit is no business of anybody's.
+[[noreturn]] void leave_sealed(const Answers& answers);
 /// From now on a kernel after which this descriptor is not the file that it is now is at fault.
 void guard_descriptor(int descriptor);
 /// Whether this is such a process.
