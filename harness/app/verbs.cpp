@@ -614,7 +614,7 @@ void describe(OptionList& o, KernelsOptions& options) {
 
 void describe(OptionList& o, ServedOptions& options) {
   o("request", &options.request, "what is asked", {.required = true});
-  o("answer", &options.answer, "where the answer goes", {.required = true});
+  o("answer", &options.answer, "where the answer goes, unless the request says so");
 }
 
 namespace {

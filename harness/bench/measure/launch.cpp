@@ -6,6 +6,8 @@
 #include "assay/measure.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "core/check/contained.hpp"
+#include "core/code/changed_code.hpp"
+#include "core/files/answers.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
 #include "core/files/this_program.hpp"
@@ -16,7 +18,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
-#include <sstream>
+#include <optional>
 
 namespace assay {
 
@@ -38,6 +40,7 @@ void describe(Fields& f, LaunchRequest& request) {
   f("index", request.index);
   f("trials", request.trials);
   f("record", request.record);
+  f("answers", request.answers);
 }
 
 void describe(Fields& f, TrialSample& sample) {
@@ -56,15 +59,24 @@ Variables quiet_thread_pools() {
   return {{"OPENBLAS_THREAD_TIMEOUT", "18"}};
 }
 
-/// Reads an answer. Each line is of one case: a launch that comes to no end has answered for the cases
-/// before.
-std::map<std::string, TrialSample> answered(const std::filesystem::path& file) {
-  std::map<std::string, TrialSample> out;
-  std::istringstream lines(std::filesystem::exists(file) ? read_file(file) : "");
-  for (std::string line; std::getline(lines, line) && !lines.eof();) {  // the last may be half a line
-    for (TrialSample& sample : value_from<std::vector<TrialSample>>(line, file.string(), "measure again")) {
+/// Reads answers, each of some trials: a launch that comes to no end has answered for those before. One trial
+/// is answered for once, and was asked for.
+LaunchPart part_from(const Answers& answers, const LaunchRequest& request) {
+  LaunchPart out;
+  if (answers.spoilt()) return {.unsound = "answered after its last answer, or with what is none"};
+  for (const std::string& answer : answers.all()) {
+    std::vector<TrialSample> samples;
+    try {
+      samples = value_from<std::vector<TrialSample>>(answer, "answer", "");
+    } catch (const Error&) {
+      return {.unsound = "answered with what is no answer"};
+    }
+    for (TrialSample& sample : samples) {
+      const bool asked =
+          std::ranges::find(request.trials, sample.key, &TrialRequest::key) != request.trials.end();
       const std::string key = sample.key;
-      out[key] = std::move(sample);
+      if (!asked || !out.samples.emplace(key, std::move(sample)).second)
+        return {.unsound = "answered twice for a kernel, or for another"};
     }
   }
   return out;
@@ -99,31 +111,43 @@ void say_place(const StepRecord& record, const LaunchRequest& part, const Launch
 LaunchPart part_in_new_process(LaunchRequest request, const LaunchRequest& all, const Hooks& hooks) {
   const ScratchFolder scratch;
   const auto request_file = (scratch.path() / "request.json").string();
-  const auto answer_file = (scratch.path() / "answer.json").string();
   const Inheritance inheritance;
   const SharedRecord record;
   Printed printed;
+  Answers answers;
   StepWatch watch(*record, &printed);
   request.record = record.descriptor();
+  request.answers = answers.descriptor();
   write_file(request_file, to_json(request));
-  const pid_t child = start_this_program({"launch", request_file, answer_file},
-                                         {.environment = quiet_thread_pools(), .printed = &printed});
+  const pid_t child =
+      start_this_program({"launch", request_file},
+                         {.environment = quiet_thread_pools(), .printed = &printed, .answers = &answers});
   watch.follow(child);
+  std::string changed;
+  answers.when_sealed([&] { changed = changed_code(child); });
   const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop,
                                                    .overdue =
                                                        [&] {
                                                          say_place(*record, request, all, hooks);
                                                          return watch.is_overdue();
                                                        },
-                                                   .printed = {&printed}});
-  LaunchPart out{.samples = answered(answer_file)};
-  if (hooks.stopped()) return out;
+                                                   .printed = {&printed},
+                                                   .answers = {&answers}});
+  if (!changed.empty()) return {.unsound = fmt::format("changed code in its memory: {}", changed)};
+  LaunchPart out = part_from(answers, request);
+  if (hooks.stopped() || !out.unsound.empty()) return out;
   out.failed = watch.failed_step(end);
   if (!out.failed && !end.passed()) {
     throw std::runtime_error(
         fmt::format("process start {} outside of any kernel{}", end.text(), printed.in_words("; ")));
   }
   return out;
+}
+
+/// Of the only trial of a process.
+Failure failure_without_answer(const LaunchPart& part) {
+  return {.reason =
+              part.unsound.empty() ? "ended the process without an answer" : "its process " + part.unsound};
 }
 
 bool is_at_fault(const TrialSample& sample) { return sample.failure || !sample.audit.fault.empty(); }
@@ -145,7 +169,7 @@ class Alone {
       const auto found = part.samples.find(trial.key);
       out = found != part.samples.end()
                 ? std::move(found->second)
-                : TrialSample{.key = trial.key, .failure = Failure{.reason = without_answer}};
+                : TrialSample{.key = trial.key, .failure = failure_without_answer(part)};
       if (part.failed) *out = {.key = trial.key, .failure = std::move(part.failed->failure)};
     }
     return out;
@@ -168,7 +192,6 @@ class Alone {
   }
 
  private:
-  static constexpr const char* without_answer = "ended the process without an answer";
   const LaunchRequest& request_;
   const SamplePart& part_;
   const Hooks& hooks_;
@@ -236,6 +259,8 @@ std::vector<TrialSample> sample_in_parts(const LaunchRequest& request, const Sam
         found[key] = std::move(*other);
       }
     }
+    // Any of them may have spoilt the answers of all.
+    if (!part.unsound.empty()) alone = true;
     suspected = crashed && next.trials.size() > 1;
     if (suspected) shared = next.trials;
     if (suspected) {
@@ -248,7 +273,7 @@ std::vector<TrialSample> sample_in_parts(const LaunchRequest& request, const Sam
     } else if (next.trials.size() == 1) {
       const std::string& key = next.trials.front().key;
       if (!hooks.stopped() && !found.contains(key)) {
-        found[key] = {.key = key, .failure = Failure{.reason = "ended the process without an answer"}};
+        found[key] = {.key = key, .failure = failure_without_answer(part)};
       }
     } else if (std::ranges::any_of(next.trials,
                                    [&](const TrialRequest& trial) { return !found.contains(trial.key); })) {
@@ -271,12 +296,20 @@ void serve_launch(const Registry& registry, const std::filesystem::path& request
                                                 "`launch` is for the program itself; use `assay run`");
   leave_crashes_to_parent();
   look_like_all_others();
+  std::optional<Answers> to_parent;
+  if (wanted.answers >= 0) {
+    to_parent.emplace(wanted.answers);
+    guard_descriptor(wanted.answers);
+  }
   sample_here(registry, wanted, hooks, [&](std::span<const TrialSample> samples) {
+    const std::string text = to_value(std::vector(samples.begin(), samples.end())).dump();
+    if (to_parent) return to_parent->send(text);
     // Not open while kernels run, which may close or write what they did not open.
     std::ofstream lines(answer, std::ios::app);
-    lines << to_value(std::vector(samples.begin(), samples.end())).dump() << std::endl;
+    lines << text << std::endl;
     if (!lines) throw Error(answer.string(), "cannot be written", "free space on that disk");
   });
+  if (to_parent) leave_sealed(*to_parent);
 }
 
 }  // namespace assay

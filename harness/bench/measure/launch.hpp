@@ -13,10 +13,11 @@
 
 namespace assay {
 
-/// The findings of one process of a launch: samples by key, and how it failed.
+/// The findings of one process of a launch: samples by key, how it failed, or why none of its answers counts.
 struct LaunchPart {
   std::map<std::string, TrialSample> samples;
-  std::optional<FailedStep> failed;
+  std::optional<FailedStep> failed{};
+  std::string unsound{};
 };
 
 /// Samples these trials in a process of their own.

@@ -50,19 +50,18 @@ void count_allocations(Ready& trial) {
 }
 
 /// A sum of many terms may be computed with fewer digits and be within its bound. Only calls of this size
-/// tell: smaller ones, which are checked in whole, may take another way.
+/// tell: smaller ones, which are checked in whole, may take another way. Naive comes first in a case.
 void compare_precision(const Operation& operation, std::span<const TrialRequest> trials,
-                       std::span<TrialSample> samples) {
+                       std::span<TrialSample> samples, std::size_t at) {
   const auto naive = std::ranges::find(trials, "naive", &TrialRequest::variant);
-  if (naive == trials.end() || operation.fills().back() != Fill::uniform) return;
+  const auto variant = std::ranges::find(operation.variants(), trials[at].variant, &VariantInfo::name);
+  if (naive == trials.end() || operation.fills().back() != Fill::uniform || !variant->precision.empty())
+    return;
   const Audit& measure = samples[static_cast<std::size_t>(naive - trials.begin())].audit;
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    const auto variant = std::ranges::find(operation.variants(), trials[i].variant, &VariantInfo::name);
-    Audit& audit = samples[i].audit;
-    if (!variant->precision.empty() || !audit.fault.empty()) continue;
-    audit.fault = fewer_digits(std::min(audit.rounded, measure.rounded), audit.rms_error(),
-                               measure.rms_error(), "naive");
-  }
+  Audit& audit = samples[at].audit;
+  if (!audit.fault.empty()) return;
+  audit.fault =
+      fewer_digits(std::min(audit.rounded, measure.rounded), audit.rms_error(), measure.rms_error(), "naive");
 }
 
 void note_other_clock(Ready& trial) {
@@ -76,10 +75,13 @@ void freeze_unless_helped(const std::vector<Ready>& trials, const StepReporter& 
   if (std::ranges::none_of(trials, helped)) freeze(reporter.record());
 }
 
-/// `first`: the position of the first of these trials among all.
+using Taken = std::function<void(std::span<const TrialSample>)>;
+
+/// `first`: the position of the first of these trials among all. Samples are handed over before their kernels
+/// are destroyed: what kernels do then is no call, and nobody looks at it.
 void sample_case(const Registry& registry, const LaunchRequest& request, std::span<const TrialRequest> trials,
                  std::size_t first, std::span<TrialSample> samples, const StepReporter& reporter,
-                 const Hooks& hooks) {
+                 const Hooks& hooks, const Taken& taken) {
   const MeasurePolicy& policy = request.policy;
   const Operation& operation = registry.at(trials.front().operation);
   const std::string fields = fields_of(operation, trials.front().problem, trials.front().file);
@@ -122,6 +124,8 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
       }
       samples[i].audit = next.slices->audit();
       note_other_clock(next);
+      compare_precision(operation, trials, samples, i);
+      taken(samples.subspan(i, 1));
       next.slices.reset();
       next.timed.reset();
       continue;
@@ -153,15 +157,16 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
     trial.sample->slices = launches[burst++];
     note_other_clock(trial);
     trial.sample->audit = trial.slices->audit();
+    compare_precision(operation, trials, samples, static_cast<std::size_t>(trial.sample - samples.data()));
+    taken({trial.sample, 1});
   }
-  compare_precision(operation, trials, samples);
 }
 
 }  // namespace
 
 std::vector<TrialSample> sample_here(const Registry& registry, const LaunchRequest& request,
                                      const Hooks& hooks,
-                                     const std::function<void(std::span<const TrialSample>)>& case_done) {
+                                     const std::function<void(std::span<const TrialSample>)>& taken) {
   const auto& trials = request.trials;
   std::optional<SharedRecord> record;
   if (request.record >= 0) record.emplace(request.record);
@@ -173,8 +178,9 @@ std::vector<TrialSample> sample_here(const Registry& registry, const LaunchReque
     while (end < trials.size() && trials[end].same_case(trials[begin])) ++end;
     const std::span<const TrialRequest> all(trials);
     const auto samples = std::span<TrialSample>(out).subspan(begin, end - begin);
-    sample_case(registry, request, all.subspan(begin, end - begin), begin, samples, reporter, hooks);
-    if (case_done) case_done(samples);
+    sample_case(
+        registry, request, all.subspan(begin, end - begin), begin, samples, reporter, hooks,
+        taken ? taken : [](std::span<const TrialSample>) {});
     begin = end;
   }
   return out;

@@ -5,6 +5,8 @@
 #include "bench/measure/placing.hpp"
 #include "bench/measure/shared_region.hpp"
 #include "core/check/contained.hpp"
+#include "core/code/changed_code.hpp"
+#include "core/files/answers.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
 #include "core/files/this_program.hpp"
@@ -134,6 +136,36 @@ PairRequest with_one_trial(const PairRequest& request, std::size_t trial) {
 /// The samples of each side, of all trials in one process for each.
 std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request, const Hooks& hooks);
 
+/// The samples that a side sent, one for each trial in the order of the launch. Where a kernel of the side
+/// answered in its place, or changed the code that judges and times, none counts: throws SideFailure where
+/// there is one trial, and else ChildCrash, since any may have done so.
+std::vector<TurnSample> sound_samples(const PairRequest& request, std::size_t side,
+                                      const std::vector<std::size_t>& order, const Answers& answers,
+                                      const std::string& changed) {
+  const SideProgram& of = request.sides[side];
+  const auto refuse = [&](const std::string& what) {
+    const ChildCrash crash((of.known_as.empty() ? of.program : of.known_as).string(),
+                           fmt::format("as {} {}", of.name, what), "run `check` with that program");
+    if (order.size() > 1) throw crash;
+    throw SideFailure(side, request.trials.at(order.at(0)).key, {.reason = "its process " + what}, crash);
+  };
+  std::vector<TurnSample> out;
+  for (const std::string& answer : answers.all()) {
+    try {
+      out.push_back(turn_sample_from_json(answer, of.name));
+    } catch (const Error&) {
+      refuse("answered with what is no answer");
+    }
+    if (out.size() > order.size() || out.back().key != request.trials[order[out.size() - 1]].key)
+      refuse("answered twice for a kernel, or for another");
+  }
+  if (answers.spoilt()) refuse("answered after its last answer, or with what is none");
+  // Where one was found out, it is left out of the next launch: others are looked at then.
+  const bool named = !std::ranges::all_of(out, &TurnSample::agrees);
+  if (!changed.empty() && !named) refuse("changed code in its memory: " + changed);
+  return out;
+}
+
 /// Names of equal length, since a program's own path lies on its stack.
 std::filesystem::path file_of(const ScratchFolder& scratch, char kind, std::size_t side) {
   return scratch.path() / fmt::format("{}{}", kind, side);
@@ -234,7 +266,9 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   const auto start = drawn_permutation(request.sides.size(), rng);
   const Inheritance inheritance;
   std::deque<Printed> printed(sides.size());
-  std::deque<StepWatch> watches;  // of those that have a record
+  std::deque<Answers> answers(sides.size());
+  std::vector<std::string> changed(sides.size());  // code of each in memory
+  std::deque<StepWatch> watches;                   // of those that have a record
   std::vector<pid_t> children;
   for (std::size_t side = 0; side < sides.size(); ++side) {
     if (const StepRecord* record = record_of_side(region, side))
@@ -243,6 +277,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   for (const std::size_t side : start) {
     TurnsRequest turns = turns_of(request, side, order);
     turns.descriptor = region.descriptor();
+    turns.answers = answers[side].descriptor();
     turns.core = core;
     write_file(file_of(scratch, 'q', side), to_json(turns));
     if (!is_embedded_side(sides[side].program)) {
@@ -252,7 +287,8 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   for (const std::size_t side : start) {
     const ChildSetting own{.environment = environment_for(sides[side], common, largest),
                            .fixed_addresses = true,
-                           .printed = &printed[side]};
+                           .printed = &printed[side],
+                           .answers = &answers[side]};
     const std::vector<std::string> arguments{"turns", file_of(scratch, 'q', side).string(),
                                              file_of(scratch, 'a', side).string()};
     children.push_back(start_side(sides[side].program, file_of(scratch, 'p', side), arguments, own));
@@ -260,10 +296,14 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   std::vector<pid_t> child_of(request.sides.size());
   for (std::size_t i = 0; i < start.size(); ++i) child_of[start[i]] = children[i];
   for (std::size_t side = 0; side < watches.size(); ++side) watches[side].follow(child_of[side]);
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    answers[side].when_sealed([&changed, &child_of, side] { changed[side] = changed_code(child_of[side]); });
+  }
   const auto is_late = [&](std::size_t side) { return side < watches.size() && watches[side].is_overdue(); };
   // A kernel that exits with 0 ends its side as if all were well; the others would wait for their turn.
   const auto has_left = [&](std::size_t side) {
-    return kill(child_of[side], 0) != 0 && !std::filesystem::exists(file_of(scratch, 'a', side));
+    return kill(child_of[side], 0) != 0 && !answers[side].sealed() &&
+           !std::filesystem::exists(file_of(scratch, 'a', side));
   };
   std::optional<std::size_t> left, late;  // told before the others are killed
   const auto held_up = [&] {
@@ -278,6 +318,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   };
   Patience patience{.stopped = hooks.stop, .overdue = held_up};
   for (Printed& one : printed) patience.printed.push_back(&one);
+  for (Answers& one : answers) patience.answers.push_back(&one);
   ChildEnd end = wait_for_children(std::move(children), patience);
   if (hooks.stopped()) return {};
   if (end.passed()) held_up();  // all may have ended before anybody looked
@@ -300,9 +341,14 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   }
   std::vector<std::vector<TurnSample>> out;
   for (std::size_t side = 0; side < request.sides.size(); ++side) {
-    const auto file = file_of(scratch, 'a', side);
-    out.push_back(
-        in_order(turn_samples_from_json(read_file(file), file.string()), order, request.sides[side].name));
+    std::vector<TurnSample> samples;
+    if (answers[side].sealed() || answers[side].spoilt()) {
+      samples = sound_samples(request, side, order, answers[side], changed[side]);
+    } else {  // a program from before there was more than a file
+      const auto file = file_of(scratch, 'a', side);
+      samples = turn_samples_from_json(read_file(file), file.string());
+    }
+    out.push_back(in_order(std::move(samples), order, request.sides[side].name));
   }
   compare_precision(request, out);
   return out;

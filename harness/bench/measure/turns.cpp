@@ -66,13 +66,13 @@ class Side {
     std::iota(everybody_.begin(), everybody_.end(), 0);
   }
 
-  std::vector<TurnSample> walk(const Hooks& hooks) {
+  std::vector<TurnSample> walk(const Hooks& hooks, const std::function<void(const TurnSample&)>& taken) {
     const auto& trials = request_.trials;
     std::vector<TurnSample> out;
     for (std::size_t i = 0; i < trials.size(); ++i) {
       hooks.say("measure " + trials[i].trial.key);
       if (i == 0 || !trials[i].trial.same_case(trials[i - 1].trial)) open(trials[i].trial);
-      out.push_back(sample(trials[i], i));
+      out.push_back(sample(trials[i], i, taken));
     }
     return out;
   }
@@ -111,7 +111,8 @@ class Side {
     return out;
   }
 
-  TurnSample sample(const TurnTrial& wanted, std::size_t position) {
+  TurnSample sample(const TurnTrial& wanted, std::size_t position,
+                    const std::function<void(const TurnSample&)>& taken) {
     const TrialRequest& trial = wanted.trial;
     TurnSample out{.key = trial.key};
     const auto named = std::ranges::find(operation_->variants(), trial.variant, &VariantInfo::name);
@@ -169,6 +170,7 @@ class Side {
       out.rms_error = slices->audit().rms_error();
       out.rounded = slices->audit().rounded;
     }
+    if (taken) taken(out);
     return out;
   }
 
@@ -296,10 +298,10 @@ StepRecord* record_of_side(const SharedRegion& region, std::size_t side) {
   return reinterpret_cast<StepRecord*>(region.data() + records_begin) + side;
 }
 
-std::vector<TurnSample> take_turns(const Registry& registry, const TurnsRequest& request,
-                                   const Hooks& hooks) {
+std::vector<TurnSample> take_turns(const Registry& registry, const TurnsRequest& request, const Hooks& hooks,
+                                   const std::function<void(const TurnSample&)>& taken) {
   SharedRegion region = SharedRegion::mapped(request.descriptor);
-  return Side(registry, request, region).walk(hooks);
+  return Side(registry, request, region).walk(hooks, taken);
 }
 
 // The files of requests and answers; the other side may be an older program. Beside the types, where
@@ -315,6 +317,7 @@ void describe(Fields& f, TurnsRequest& request) {
   f("side", request.side, {.low = 0, .high = most_sides - 1});
   f("sides", request.sides, {.low = 1, .high = most_sides});
   f("descriptor", request.descriptor, {.low = 0, .high = most_descriptors});
+  f("answers", request.answers, {.optional = true, .low = -1, .high = most_descriptors});
   f("core", request.core, {.low = 0, .high = most_threads});
   f("order", request.order);
   f("check", request.check);
@@ -346,13 +349,25 @@ std::vector<TurnSample> turn_samples_from_json(const std::string& text, const st
   return value_from<std::vector<TurnSample>>(text, where, "build both programs anew");
 }
 
+TurnSample turn_sample_from_json(const std::string& text, const std::string& where) {
+  return value_from<TurnSample>(text, where, "build both programs anew");
+}
+
 void serve_turns(const Registry& registry, const std::filesystem::path& request,
                  const std::filesystem::path& answer, const Hooks& hooks) {
   const auto wanted = value_from<TurnsRequest>(read_file(request), request.string(),
                                                "`turns` is for the program itself; use `assay gate --base`");
   leave_crashes_to_parent();
   look_like_all_others();
-  write_file(answer, to_value(take_turns(registry, wanted, hooks)).dump());
+  if (wanted.answers < 0) {
+    write_file(answer, to_value(take_turns(registry, wanted, hooks)).dump());
+    return;
+  }
+  const Answers to_parent(wanted.answers);
+  guard_descriptor(wanted.answers);
+  take_turns(registry, wanted, hooks,
+             [&](const TurnSample& sample) { to_parent.send(to_value(sample).dump()); });
+  leave_sealed(to_parent);
 }
 
 }  // namespace assay

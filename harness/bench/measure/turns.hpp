@@ -12,6 +12,7 @@
 #include "bench/measure/shared_region.hpp"
 #include "core/check/contained.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct TurnTrial {
 struct TurnsRequest {
   int side = 0, sides = 1;
   int descriptor = -1;      ///< of the shared region
+  int answers = -1;         ///< descriptor that takes the samples, trial by trial; -1: a file does
   int core = 0;             ///< where trials with one thread run
   std::uint64_t order = 0;  ///< seed of the order of turns: equal on all sides, another in each launch
   bool check = false;  ///< judge each variant first; one that disagrees is reported, and timed all the same
@@ -66,15 +68,21 @@ struct TurnSample {
 /// that are too many, and stays zero in builds from before there were records.
 StepRecord* record_of_side(const SharedRegion& region, std::size_t side);
 
-/// Walks through all trials in step with the other sides. The region holds a Board in its first page.
-std::vector<TurnSample> take_turns(const Registry& registry, const TurnsRequest& request, const Hooks& hooks);
+/// Walks through all trials in step with the other sides. The region holds a Board in its first page. `taken`
+/// is given each sample before its kernel is destroyed.
+std::vector<TurnSample> take_turns(const Registry& registry, const TurnsRequest& request, const Hooks& hooks,
+                                   const std::function<void(const TurnSample&)>& taken = {});
 
-/// The verb `turns`: reads a request, takes turns, writes the samples.
+/// The verb `turns`: reads a request, takes turns, and sends the samples, after which the process ends at
+/// once; or writes them to the file `answer` where the request names no descriptor for them, as older
+/// programs do.
 void serve_turns(const Registry& registry, const std::filesystem::path& request,
                  const std::filesystem::path& answer, const Hooks& hooks);
 
 /// Write and read the files of the verb `turns`. Throws Error naming `where`.
 std::string to_json(const TurnsRequest& request);
 std::vector<TurnSample> turn_samples_from_json(const std::string& text, const std::string& where);
+/// The same of a single one, as a side sends it.
+TurnSample turn_sample_from_json(const std::string& text, const std::string& where);
 
 }  // namespace assay

@@ -61,14 +61,15 @@ struct LaunchRequest {
   MeasurePolicy policy;
   int index = 0;
   std::vector<TrialRequest> trials;
-  int record = -1;  ///< descriptor of memory in which a launch says where it is; -1: nowhere
+  int record = -1;   ///< descriptor of memory in which a launch says where it is; -1: nowhere
+  int answers = -1;  ///< descriptor that takes the samples; -1: a file does
 };
 
-/// Samples in this process. After an interrupt, trials that were not finished have no slices. `case_done` is
-/// given the samples of each case as soon as they are there.
+/// Samples in this process. After an interrupt, trials that were not finished have no slices. `taken` is
+/// given samples as soon as they are there, while nothing but the timed kernels themselves has run.
 std::vector<TrialSample> sample_here(const Registry& registry, const LaunchRequest& request,
                                      const Hooks& hooks,
-                                     const std::function<void(std::span<const TrialSample>)>& case_done = {});
+                                     const std::function<void(std::span<const TrialSample>)>& taken = {});
 
 /// Samples in a fresh process of the running program, by its verb `launch`. A launch is a process start, so
 /// that address-space layout and page placement are drawn anew. A trial that ends the process or hangs is
@@ -78,7 +79,8 @@ std::vector<TrialSample> sample_in_new_process(const LaunchRequest& request, con
 /// Writes the file that a launch is asked with.
 std::string to_json(const LaunchRequest& request);
 
-/// The verb `launch`: reads a request, samples here, writes the samples.
+/// The verb `launch`: reads a request, samples here, and sends the samples, after which the process ends at
+/// once; or writes them to the file `answer` where the request names no descriptor for them.
 void serve_launch(const Registry& registry, const std::filesystem::path& request,
                   const std::filesystem::path& answer, const Hooks& hooks);
 
