@@ -61,9 +61,9 @@ Variables quiet_thread_pools() {
 
 /// Reads answers, each of some trials: a launch that comes to no end has answered for those before. One trial
 /// is answered for once, and was asked for.
-LaunchPart part_from(const Answers& answers, const LaunchRequest& request) {
-  LaunchPart out;
-  if (answers.spoilt()) return {.unsound = "answered after its last answer, or with what is none"};
+LaunchPart part_from(const Answers& answers, const ChildEnd& end, const LaunchRequest& request) {
+  LaunchPart out{.unsound = why_unsound(answers, end)};
+  if (!out.unsound.empty()) return out;
   for (const std::string& answer : answers.all()) {
     std::vector<TrialSample> samples;
     try {
@@ -75,8 +75,7 @@ LaunchPart part_from(const Answers& answers, const LaunchRequest& request) {
       const bool asked =
           std::ranges::find(request.trials, sample.key, &TrialRequest::key) != request.trials.end();
       const std::string key = sample.key;
-      if (!asked || !out.samples.emplace(key, std::move(sample)).second)
-        return {.unsound = "answered twice for a kernel, or for another"};
+      if (!asked || !out.samples.emplace(key, std::move(sample)).second) return {.unsound = answered_twice};
     }
   }
   return out;
@@ -134,7 +133,7 @@ LaunchPart part_in_new_process(LaunchRequest request, const LaunchRequest& all, 
                                                    .printed = {&printed},
                                                    .answers = {&answers}});
   if (!changed.empty()) return {.unsound = fmt::format("changed code in its memory: {}", changed)};
-  LaunchPart out = part_from(answers, request);
+  LaunchPart out = part_from(answers, end, request);
   if (hooks.stopped() || !out.unsound.empty()) return out;
   out.failed = watch.failed_step(end);
   if (!out.failed && !end.passed()) {

@@ -141,7 +141,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
 /// there is one trial, and else ChildCrash, since any may have done so.
 std::vector<TurnSample> sound_samples(const PairRequest& request, std::size_t side,
                                       const std::vector<std::size_t>& order, const Answers& answers,
-                                      const std::string& changed) {
+                                      const ChildEnd& end, const std::string& changed) {
   const SideProgram& of = request.sides[side];
   const auto refuse = [&](const std::string& what) {
     const ChildCrash crash((of.known_as.empty() ? of.program : of.known_as).string(),
@@ -149,6 +149,7 @@ std::vector<TurnSample> sound_samples(const PairRequest& request, std::size_t si
     if (order.size() > 1) throw crash;
     throw SideFailure(side, request.trials.at(order.at(0)).key, {.reason = "its process " + what}, crash);
   };
+  if (const std::string why = why_unsound(answers, end); !why.empty()) refuse(why);
   std::vector<TurnSample> out;
   for (const std::string& answer : answers.all()) {
     try {
@@ -157,9 +158,8 @@ std::vector<TurnSample> sound_samples(const PairRequest& request, std::size_t si
       refuse("answered with what is no answer");
     }
     if (out.size() > order.size() || out.back().key != request.trials[order[out.size() - 1]].key)
-      refuse("answered twice for a kernel, or for another");
+      refuse(answered_twice);
   }
-  if (answers.spoilt()) refuse("answered after its last answer, or with what is none");
   // Where one was found out, it is left out of the next launch: others are looked at then.
   const bool named = !std::ranges::all_of(out, &TurnSample::agrees);
   if (!changed.empty() && !named) refuse("changed code in its memory: " + changed);
@@ -336,6 +336,8 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
     if (const auto step = failed < watches.size() ? watches[failed].failed_step(end) : std::nullopt) {
       throw SideFailure(failed, request.trials.at(order.at(step->step)).key, step->failure, crash);
     }
+    if (!why_unsound(answers[failed], end).empty())
+      sound_samples(request, failed, order, answers[failed], end, changed[failed]);
     if (end.crashed()) throw crash;
     throw Error(where, what, remedy);
   }
@@ -343,7 +345,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   for (std::size_t side = 0; side < request.sides.size(); ++side) {
     std::vector<TurnSample> samples;
     if (answers[side].sealed() || answers[side].spoilt()) {
-      samples = sound_samples(request, side, order, answers[side], changed[side]);
+      samples = sound_samples(request, side, order, answers[side], end, changed[side]);
     } else {  // a program from before there was more than a file
       const auto file = file_of(scratch, 'a', side);
       samples = turn_samples_from_json(read_file(file), file.string());

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,16 +79,27 @@ int descend(int depth) {
   return depth < 0 ? 0 : descend(depth + 1) + frame[0];
 }
 
-/// Sends bytes to every socket there is, before the number of them or, for none, a seal.
-void answer(const std::string& text) {
-  constexpr int most = 64;
-  const std::uint64_t size = text.size();
-  for (int descriptor = 3; descriptor < most; ++descriptor) {
+/// Does something with every socket there is.
+template <class Do>
+void with_sockets(const Do& something) {
+  constexpr int first = 3, most = 64;
+  for (int descriptor = first; descriptor < most; ++descriptor) {
     struct stat about {};
-    if (fstat(descriptor, &about) != 0 || !S_ISSOCK(about.st_mode)) continue;
-    static_cast<void>(!write(descriptor, &size, sizeof size));
-    static_cast<void>(!write(descriptor, text.data(), text.size()));
+    if (fstat(descriptor, &about) == 0 && S_ISSOCK(about.st_mode)) something(descriptor);
   }
+}
+
+/// Sends an answer in the judge's place.
+void answer(const std::string& text) {
+  const std::uint64_t size = text.size();
+  with_sockets([&](int socket) {
+    static_cast<void>(!write(socket, &size, sizeof size));
+    static_cast<void>(!write(socket, text.data(), text.size()));
+  });
+}
+
+void seal() {
+  with_sockets([](int socket) { shutdown(socket, SHUT_WR); });
 }
 
 /// Has a function of the C library, which nobody here calls, return at once.
@@ -272,13 +284,17 @@ constexpr std::array bad_kernels{
                 for (int i = 0; i < 20; ++i) answer(std::string(1 << 20, 'x'));
               },
               "answered twice for a kernel, or for another"},
+    BadKernel{
+        "answers_half",
+        [] { with_sockets([](int socket) { static_cast<void>(!write(socket, "half of an answer", 17)); }); },
+        "answered with what is no answer"},
     BadKernel{"seals_the_answers",
               [] {
-                answer("");
+                seal();
                 _exit(0);
               },
               "called exit(0)"},
-    BadKernel{"seals_the_answers_and_goes_on", [] { answer(""); }, "answered after its last answer"},
+    BadKernel{"seals_the_answers_and_goes_on", seal, "closed its answers before the last"},
     BadKernel{"changes_code", change_code, "changed code in its memory: libc.so"},
     BadKernel{"leaves_descriptors", [] { static_cast<void>(open("/dev/null", O_RDONLY)); },
               "leaves descriptors open"},

@@ -227,16 +227,15 @@ struct Findings {
   std::string unsound;
 };
 
-Findings findings_of(const Answers& answers, const Range& range) {
-  Findings out;
-  if (answers.spoilt()) out.unsound = "answered after its last answer, or with what is none";
+Findings findings_of(const Answers& answers, const Range& range, const ChildEnd& end) {
+  Findings out{.all = {}, .unsound = why_unsound(answers, end)};
   std::size_t next = range.first;
   for (const std::string& bytes : answers.all()) {
     std::optional<Finding> finding = finding_from(bytes);
     using Kind = Finding::Kind;
     const bool of_process = finding && (finding->kind == Kind::error || finding->kind == Kind::fault);
     if (!finding || finding->step < next || (finding->step >= range.end) != of_process) {
-      out.unsound = "answered twice for a kernel, or for another";
+      out.unsound = answered_twice;
       break;
     }
     next = finding->kind == Kind::found ? finding->step + 1 : range.end + 1;  // others come last
@@ -272,13 +271,13 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
                .unexplained = {},
                .unsound = {},
                .kernels_ran = (*record).since.load(std::memory_order_relaxed) != 0};
-  Findings findings = findings_of(answers, range);
+  Findings findings = findings_of(answers, range, end);
   if (!changed.empty()) findings.unsound = fmt::format("changed code in its memory: {}", changed);
   if (!findings.unsound.empty()) {
     out.unsound = std::move(findings.unsound);
     return out;
   }
-  const bool stopped = end.child == 0 && !end.overdue;
+  const bool stopped = end.child == 0 && !end.overdue && end.signal_to_parent == 0;
   if (!stopped) out.failed = watch.failed_step(end);
   for (const Finding& finding : findings.all) {
     if (!out.failed && finding.kind == Finding::Kind::error) throw ErrorOfChild(finding.text);
@@ -492,6 +491,12 @@ void leave_crashes_to_parent() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   guarded().clear();
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) guard_descriptor(stream);
+}
+
+std::string why_unsound(const Answers& answers, const ChildEnd& end) {
+  if (answers.spoilt()) return "answered with what is no answer";
+  const bool is_cut_off = answers.sealed() && end.exit_code == Answers::cut_off;
+  return is_cut_off ? "closed its answers before the last" : "";
 }
 
 void leave_sealed(const Answers& answers) {

@@ -134,6 +134,9 @@ void leave_crashes_to_parent();
 /// Seals the answers, and ends this process at once: what kernels, and libraries of theirs, would do in
 /// destructors and handlers of exit is no business of anybody's.
 [[noreturn]] void leave_sealed(const Answers& answers);
+/// Why no answer of a process counts, of which a kernel spoilt or sealed them; empty where none did.
+std::string why_unsound(const Answers& answers, const ChildEnd& end);
+inline constexpr const char* answered_twice = "answered twice for a kernel, or for another";
 /// From now on a kernel after which this descriptor is not the file that it is now is at fault.
 void guard_descriptor(int descriptor);
 /// Whether this is such a process.

@@ -13,18 +13,14 @@
 namespace assay {
 namespace {
 
-/// Before the bytes of each answer stands how many there are. None are a seal, and so many are no answer.
+/// Before the bytes of each answer stands how many there are: so many are no answer.
 using Size = std::uint64_t;
 constexpr Size most = Size{1} << 30;
-
-[[noreturn]] void fail() {
-  throw Error("the answers of a process", std::strerror(errno), "raise the limit on open files");
-}
 
 void send_bytes(int socket, const char* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t sent = ::send(socket, bytes, size, MSG_NOSIGNAL);
-    if (sent < 0 && errno != EINTR) fail();
+    if (sent < 0 && errno != EINTR) _exit(Answers::cut_off);
     if (sent <= 0) continue;
     bytes += sent;
     size -= static_cast<std::size_t>(sent);
@@ -35,7 +31,8 @@ void send_bytes(int socket, const char* bytes, std::size_t size) {
 
 Answers::Answers() {
   std::array<int, 2> ends{-1, -1};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail();
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    throw Error("the answers of a process", std::strerror(errno), "raise the limit on open files");
   parent_end_ = ends[0];
   child_end_ = ends[1];
   fcntl(parent_end_, F_SETFL, O_NONBLOCK);
@@ -60,7 +57,7 @@ void Answers::send(const std::string& answer) const {
 }
 
 void Answers::seal() const {
-  send("");
+  shutdown(child_end_, SHUT_WR);
   char seen = 0;
   while (recv(child_end_, &seen, 1, 0) < 0 && errno == EINTR) {
   }
@@ -71,11 +68,17 @@ void Answers::read() {
   std::array<char, at_once> part;
   // No more than that at once: who sends on and on does not keep the parent from looking at clocks.
   constexpr int parts = 256;
-  for (int i = 0; i < parts; ++i) {
+  for (int i = 0; i < parts && !sealed_; ++i) {
     const ssize_t count = recv(parent_end_, part.data(), part.size(), 0);
-    if (count <= 0) return;
+    if (count < 0) return;
     if (!spoilt_) rest_.append(part.data(), static_cast<std::size_t>(count));
     take_whole();
+    if (count > 0) continue;
+    sealed_ = true;
+    spoilt_ = spoilt_ || !rest_.empty();
+    if (look_) look_();
+    constexpr char seen = 1;
+    static_cast<void>(::send(parent_end_, &seen, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
   }
 }
 
@@ -84,18 +87,11 @@ void Answers::take_whole() {
   while (!spoilt_ && rest_.size() - at >= sizeof(Size)) {
     Size size = 0;
     std::memcpy(&size, rest_.data() + at, sizeof size);
-    spoilt_ = sealed_ || size > most;
+    spoilt_ = size > most;
     if (spoilt_ || rest_.size() - at - sizeof size < size) break;
     at += sizeof size;
-    if (size > 0) {
-      all_.push_back(rest_.substr(at, size));
-      at += size;
-      continue;
-    }
-    sealed_ = true;
-    if (look_) look_();
-    constexpr char seen = 1;
-    static_cast<void>(::send(parent_end_, &seen, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
+    all_.push_back(rest_.substr(at, size));
+    at += size;
   }
   rest_.erase(0, at);
 }

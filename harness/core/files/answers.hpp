@@ -11,7 +11,8 @@ namespace assay {
 
 /// They go through a socket, which nobody at the child's end can read back, open anew or change, as files,
 /// shared memory and pipes can be. Kernels of a child have its memory and its descriptors, and may answer in
-/// its place: so an answer is sent before anything else of a kernel runs, and the last is followed by a seal.
+/// its place: so an answer is sent before anything else of a kernel runs, and after the last one the socket
+/// takes no more. To read answers can wait for that: the parent is not woken while others are timed.
 class Answers {
  public:
   /// In the parent. Throws Error.
@@ -26,8 +27,9 @@ class Answers {
   int descriptor() const { return child_end_; }
   /// In a copy of this process: gives up the parent's end.
   void take_over();
-  /// In the child. Throws Error when it is not taken.
+  /// In the child. Where a kernel has sealed or spoilt them, ends the process by the code `cut_off`.
   void send(const std::string& answer) const;
+  static constexpr int cut_off = 71;
   /// In the child: says that this was all, and waits until the parent has seen it.
   void seal() const;
 
@@ -37,7 +39,7 @@ class Answers {
   void read();
   const std::vector<std::string>& all() const { return all_; }
   bool sealed() const { return sealed_; }
-  /// Whether anything was sent that no child of this program sends: after the seal, or out of form.
+  /// Whether anything was sent that no child of this program sends.
   bool spoilt() const { return spoilt_; }
   int parent_end() const { return parent_end_; }
 

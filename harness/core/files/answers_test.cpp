@@ -70,15 +70,15 @@ TEST(Answers, CannotBeTakenBack) {
   EXPECT_THAT(answers.all(), ElementsAre("a"));
 }
 
-TEST(Answers, AreSpoiltByWhatFollowsTheSeal) {
+TEST(Answers, AreFollowedByNothingAfterTheSeal) {
   Answers answers;
-  of_child(answers, [&] {
+  const ChildEnd end = of_child(answers, [&] {
     answers.send("a");
     answers.seal();
     answers.send("b");
   });
+  EXPECT_EQ(end.exit_code, Answers::cut_off);
   EXPECT_THAT(answers.all(), ElementsAre("a"));
-  EXPECT_TRUE(answers.spoilt());
 }
 
 TEST(Answers, AreSpoiltByWhatIsNone) {

@@ -317,12 +317,13 @@ class AwaitedChildren {
   std::vector<pid_t> children_;
 };
 
-/// Sleeps until a child ends or prints, a signal was handled, or the time is over.
+/// Sleeps until a child ends, prints or seals its answers, a signal was handled, or the time is over.
 class Sleeper {
  public:
   explicit Sleeper(const std::vector<pid_t>& children, const Patience& heard = {}) {
     for (const Answers* const one : heard.answers)
-      watched_.push_back({.fd = one->parent_end(), .events = POLLIN, .revents = 0});
+      watched_.push_back({.fd = one->parent_end(), .events = POLLRDHUP, .revents = 0});
+    sealed_ = watched_.size();
     for (const Printed* const one : heard.printed) {
       for (const auto& stream : one->streams())
         watched_.push_back({.fd = stream.read_end, .events = POLLIN, .revents = 0});
@@ -343,6 +344,10 @@ class Sleeper {
   void sleep(milliseconds most) {
     constexpr milliseconds blind{10};  // on kernels that cannot watch processes
     poll(watched_.data(), watched_.size(), static_cast<int>((all_ ? most : std::min(most, blind)).count()));
+    // A socket that was sealed stays so.
+    for (std::size_t i = 0; i < sealed_; ++i) {
+      if (watched_[i].revents != 0) watched_[i].fd = -1;
+    }
     // The descriptor of an ended process stays readable.
     for (std::size_t i = watched_.size(); i-- > heard_;) {
       if (watched_[i].revents == 0) continue;
@@ -352,8 +357,8 @@ class Sleeper {
   }
 
  private:
-  std::vector<pollfd> watched_;  ///< first what is heard, then the children
-  std::size_t heard_ = 0;
+  std::vector<pollfd> watched_;  ///< first what is sealed, then what is heard, then the children
+  std::size_t sealed_ = 0, heard_ = 0;
   bool all_ = false;
 };
 
