@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <span>
 #include <string_view>
@@ -24,6 +25,8 @@ constexpr std::array<std::string_view, 12> allocator{
     "aligned_alloc", "calloc",  "cfree",          "free",     "malloc",  "malloc_usable_size",
     "mallinfo",      "mallopt", "posix_memalign", "memalign", "pvalloc", "realloc"};
 
+using Names = std::set<std::string, std::less<>>;
+
 bool is_operator_of_memory(std::string_view name) {
   constexpr std::array<std::string_view, 4> of_memory{"_Znw", "_Zna", "_Zdl", "_Zda"};
   return std::ranges::any_of(of_memory, [&](std::string_view start) { return name.starts_with(start); });
@@ -35,7 +38,7 @@ bool is_function(const ElfSymbol& symbol) {
 
 /// Notes functions that a library defines for those who are linked now. Only strong ones of C++: weak ones
 /// are templates and inline functions, which every file may have.
-void note_functions(const std::filesystem::path& library, bool strong_alone, std::set<std::string>& out) {
+void note_functions(const std::filesystem::path& library, bool strong_alone, Names& out) {
   const ElfOutcome outcome = read_elf(library);
   if (!outcome.unreadable.empty()) return;
   std::string_view versions;
@@ -59,13 +62,13 @@ int note_library(dl_phdr_info* library, std::size_t, void* data) {
   const bool is_of_cpp = name.starts_with(cpp_library);
   if (is_of_cpp ||
       std::ranges::any_of(c_libraries, [&](std::string_view start) { return name.starts_with(start); }))
-    note_functions(path, is_of_cpp, *static_cast<std::set<std::string>*>(data));
+    note_functions(path, is_of_cpp, *static_cast<Names*>(data));
   return 0;
 }
 
-const std::set<std::string>& functions_of_libraries() {
-  static const std::set<std::string> out = [] {
-    std::set<std::string> found;
+const Names& functions_of_libraries() {
+  static const Names out = [] {
+    Names found;
     dl_iterate_phdr(note_library, &found);
     std::erase_if(found, is_operator_of_memory);
     return found;
@@ -74,6 +77,8 @@ const std::set<std::string>& functions_of_libraries() {
 }
 
 }  // namespace
+
+bool is_of_c_library(std::string_view name) { return functions_of_libraries().contains(name); }
 
 std::vector<std::string> replaced_functions(const ElfFile& file) {
   const bool is_shared = !file.dynamic_symbols.empty();
@@ -85,7 +90,7 @@ std::vector<std::string> replaced_functions(const ElfFile& file) {
                              ? symbol.section == SHN_ABS
                              : (file.sections[symbol.section].flags & SHF_EXECINSTR) != 0;
     const std::string name(symbol.name);
-    if (!is_code || !functions_of_libraries().contains(name)) continue;
+    if (!is_code || !is_of_c_library(name)) continue;
     if (is_shared && std::ranges::find(allocator, name) != allocator.end()) continue;
     out.insert(name);
   }

@@ -5,9 +5,14 @@
 #include "core/code/elf.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
+
+/// Whether the C library or the run-time library of C++ of this process defines a function of this name that
+/// programs have no right to replace.
+bool is_of_c_library(std::string_view name);
 
 /// Returns the functions that an object defines for other files, or a shared library for other libraries, and
 /// that the C library or the run-time library of C++ of this process defines as well, sorted. It leaves out

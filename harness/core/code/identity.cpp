@@ -49,7 +49,9 @@ class Program {
     for (std::size_t o = 0; o < objects_.size(); ++o) {
       const auto& symbols = objects_[o]->elf.symbols;
       for (std::uint32_t s = 0; s < symbols.size(); ++s) {
-        if (symbols[s].binding != STB_LOCAL && is_defined(symbols[s])) note({o, s});
+        // A caller of the C library has no part in what a file puts in its place.
+        if (symbols[s].binding != STB_LOCAL && is_defined(symbols[s]) && !is_of_c_library(symbols[s].name))
+          note({o, s});
       }
     }
   }
@@ -103,8 +105,12 @@ class Walk {
   const std::set<std::string>& contracts() const { return contracts_; }
   /// The symbols, as mangled, that the visited code refers to and no object defines.
   const std::set<std::string>& undefined() const { return undefined_; }
+  /// Whether code of this object alone was visited. Of inline functions any object's copy may be.
   bool visited(std::size_t object) const {
-    return std::ranges::any_of(order_, [&](const Place& place) { return place.object == object; });
+    return std::ranges::any_of(order_, [&](const Place& place) {
+      const std::uint64_t flags = program_.object(place.object).elf.sections[place.section].flags;
+      return place.object == object && (flags & SHF_EXECINSTR) != 0 && (flags & SHF_GROUP) == 0;
+    });
   }
 
  private:
@@ -285,9 +291,9 @@ bool registers(const CodeObject& object) {
   return has_symbol(object, registration) || has_symbol(object, registration_of_picks);
 }
 
-/// Functions of the C library that objects replace, and the rows that have to answer for it: of the object
-/// itself, or of those whose code it is part of. Nobody knows whose an object is that no row's code reaches,
-/// and all times are subject to it: it is held against all.
+/// Functions of the C library that objects replace, and the rows that have to answer for it: that of the
+/// object itself, or, if it has none, those whose code it is part of. Nobody knows whose an object is that no
+/// row's code reaches, and all times are subject to it: it is held against all.
 class Replacements {
  public:
   explicit Replacements(const Program& program) : program_(program), names_(program.size()) {
@@ -299,7 +305,7 @@ class Replacements {
   std::vector<std::string> held_against(std::size_t row, const Walk& walk) {
     std::vector<std::string> out;
     for (std::size_t o = 0; o < names_.size(); ++o) {
-      if (names_[o].empty()) continue;
+      if (names_[o].empty() || (o != row && registers(program_.object(o)))) continue;
       if (o == row || walk.visited(o) || !is_reached(o))
         out.insert(out.end(), names_[o].begin(), names_[o].end());
     }
@@ -308,7 +314,7 @@ class Replacements {
 
  private:
   bool is_reached(std::size_t object) {
-    const auto [known, is_new] = reached_.try_emplace(object, registers(program_.object(object)));
+    const auto [known, is_new] = reached_.try_emplace(object, false);
     for (std::size_t row = 0; is_new && !known->second && row < program_.size(); ++row) {
       if (!registers(program_.object(row))) continue;
       Walk walk(program_, Border::before_operations);
