@@ -136,34 +136,45 @@ PairRequest with_one_trial(const PairRequest& request, std::size_t trial) {
 /// The samples of each side, of all trials in one process for each.
 std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request, const Hooks& hooks);
 
-/// The samples that a side sent, one for each trial in the order of the launch. Where a kernel of the side
-/// answered in its place, or changed the code that judges and times, none counts: throws SideFailure where
-/// there is one trial, and else ChildCrash, since any may have done so.
+/// Where a kernel of a side answered in its place, or changed the code that judges and times it, no answer of
+/// the side counts: throws SideFailure where there is one trial, and else ChildCrash, since any may have done
+/// so.
+[[noreturn]] void refuse_answers(const PairRequest& request, std::size_t side, const std::string& what) {
+  const SideProgram& of = request.sides[side];
+  const ChildCrash crash((of.known_as.empty() ? of.program : of.known_as).string(),
+                         fmt::format("as {} {}", of.name, what), "run `check` with that program");
+  if (request.trials.size() > 1) throw crash;
+  throw SideFailure(side, request.trials.at(0).key, {.reason = "its process " + what}, crash);
+}
+
+/// The samples that a side sent, one for each trial in the order of the launch.
 std::vector<TurnSample> sound_samples(const PairRequest& request, std::size_t side,
                                       const std::vector<std::size_t>& order, const Answers& answers,
-                                      const ChildEnd& end, const std::string& changed) {
-  const SideProgram& of = request.sides[side];
-  const auto refuse = [&](const std::string& what) {
-    const ChildCrash crash((of.known_as.empty() ? of.program : of.known_as).string(),
-                           fmt::format("as {} {}", of.name, what), "run `check` with that program");
-    if (order.size() > 1) throw crash;
-    throw SideFailure(side, request.trials.at(order.at(0)).key, {.reason = "its process " + what}, crash);
-  };
-  if (const std::string why = why_unsound(answers, end); !why.empty()) refuse(why);
+                                      const ChildEnd& end) {
+  if (const std::string why = why_unsound(answers, end); !why.empty()) refuse_answers(request, side, why);
   std::vector<TurnSample> out;
   for (const std::string& answer : answers.all()) {
     try {
-      out.push_back(turn_sample_from_json(answer, of.name));
+      out.push_back(turn_sample_from_json(answer, request.sides[side].name));
     } catch (const Error&) {
-      refuse("answered with what is no answer");
+      refuse_answers(request, side, "answered with what is no answer");
     }
     if (out.size() > order.size() || out.back().key != request.trials[order[out.size() - 1]].key)
-      refuse(answered_twice);
+      refuse_answers(request, side, answered_twice);
   }
-  // Where one was found out, it is left out of the next launch: others are looked at then.
-  const bool named = !std::ranges::all_of(out, &TurnSample::agrees);
-  if (!changed.empty() && !named) refuse("changed code in its memory: " + changed);
   return out;
+}
+
+/// Where a trial was found out on any side, it is left out of the next launch: others are looked at then.
+void require_own_code(const PairRequest& request, const std::vector<std::vector<TurnSample>>& samples,
+                      const std::vector<std::string>& changed) {
+  const auto all_agree = [](const std::vector<TurnSample>& side) {
+    return std::ranges::all_of(side, &TurnSample::agrees);
+  };
+  if (!std::ranges::all_of(samples, all_agree)) return;
+  for (std::size_t side = 0; side < changed.size(); ++side) {
+    if (!changed[side].empty()) refuse_answers(request, side, "changed code in its memory: " + changed[side]);
+  }
 }
 
 /// Names of equal length, since a program's own path lies on its stack.
@@ -337,7 +348,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
       throw SideFailure(failed, request.trials.at(order.at(step->step)).key, step->failure, crash);
     }
     if (!why_unsound(answers[failed], end).empty())
-      sound_samples(request, failed, order, answers[failed], end, changed[failed]);
+      static_cast<void>(sound_samples(request, failed, order, answers[failed], end));
     if (end.crashed()) throw crash;
     throw Error(where, what, remedy);
   }
@@ -345,13 +356,14 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   for (std::size_t side = 0; side < request.sides.size(); ++side) {
     std::vector<TurnSample> samples;
     if (answers[side].sealed() || answers[side].spoilt()) {
-      samples = sound_samples(request, side, order, answers[side], end, changed[side]);
+      samples = sound_samples(request, side, order, answers[side], end);
     } else {  // a program from before there was more than a file
       const auto file = file_of(scratch, 'a', side);
       samples = turn_samples_from_json(read_file(file), file.string());
     }
     out.push_back(in_order(std::move(samples), order, request.sides[side].name));
   }
+  require_own_code(request, out, changed);
   compare_precision(request, out);
   return out;
 }

@@ -1,0 +1,115 @@
+// A cheat that defines functions of the C library anew, so that the program's clocks run slow while this
+// kernel has its turn. Sanitizers replace the same functions: with them it is left out.
+
+#include "known_cheats/honest_work.hpp"
+
+#include "assay/registry.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define ASSAY_IS_SANITIZED
+#endif
+#endif
+#if defined(__x86_64__) && !defined(ASSAY_IS_SANITIZED) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+
+namespace assay::known_cheats {
+namespace {
+
+/// Nanoseconds that were taken out of the clock.
+std::atomic<std::int64_t> hidden{0};
+
+struct Arguments {
+  long values[6];
+};
+
+long asked_of_system(long number, const Arguments& with) {
+  const auto& [a, b, c, d, e, f] = with.values;
+  long answer = number;
+  register long fourth asm("r10") = d;
+  register long fifth asm("r8") = e;
+  register long sixth asm("r9") = f;
+  asm volatile("syscall"
+               : "+a"(answer)
+               : "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
+               : "rcx", "r11", "memory");
+  return answer;
+}
+
+int slow_clock(clockid_t id, timespec* now) {
+  const long outcome = asked_of_system(SYS_clock_gettime, {{id, reinterpret_cast<long>(now)}});
+  if (outcome != 0) {
+    errno = static_cast<int>(-outcome);
+    return -1;
+  }
+  if (id == CLOCK_MONOTONIC) {
+    constexpr std::int64_t second = 1'000'000'000;
+    const std::int64_t shown = static_cast<std::int64_t>(now->tv_sec) * second + now->tv_nsec - hidden.load();
+    now->tv_sec = static_cast<time_t>(shown / second);
+    now->tv_nsec = static_cast<long>(shown % second);
+  }
+  return 0;
+}
+
+std::int64_t nanoseconds() {
+  timespec now{};
+  asked_of_system(SYS_clock_gettime, {{CLOCK_MONOTONIC, reinterpret_cast<long>(&now)}});
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+/// Puts the right clock back in the end.
+struct RightClock {
+  ~RightClock() { hidden = 0; }
+};
+
+auto prepare(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
+  return [p, right = std::make_shared<RightClock>()](const Gemm::Input& in, Gemm::Output& out) {
+    const std::int64_t start = nanoseconds();
+    gemm(p, in, out);
+    hidden += (nanoseconds() - start) / 4 * 3;
+  };
+}
+
+const Register registered{[](Registry& r) {
+  r.add<Gemm>(
+      {.name = "replaces_clock",
+       .summary = "defines clock_gettime() and syscall(), whose clocks pass over three quarters of its calls",
+       .known_cheat = "interposes the timer: symbol interposition as LD_PRELOAD has it",
+       .prepare = prepare});
+}};
+
+}  // namespace
+
+}  // namespace assay::known_cheats
+
+extern "C" {
+int clock_gettime(clockid_t id, timespec* now) noexcept { return assay::known_cheats::slow_clock(id, now); }
+
+// As the C library has it: all six arguments are passed on, however many there are.
+long syscall(long number, ...) noexcept {
+  std::va_list list;
+  va_start(list, number);
+  assay::known_cheats::Arguments with{};
+  for (long& value : with.values) value = va_arg(list, long);
+  va_end(list);
+  if (number == SYS_clock_gettime) {
+    return clock_gettime(static_cast<clockid_t>(with.values[0]), reinterpret_cast<timespec*>(with.values[1]));
+  }
+  const long answer = assay::known_cheats::asked_of_system(number, with);
+  if (answer >= 0 || answer < -4095) return answer;
+  errno = static_cast<int>(-answer);
+  return -1;
+}
+}
+
+#endif
