@@ -2,12 +2,19 @@
 
 #include <assay/plugin.h>
 
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <string_view>
 
 namespace {
@@ -113,6 +120,48 @@ const char* unfit(const assay_problem* problem) {
   return size_of(problem) == 13 ? "fears the number 13" : nullptr;
 }
 
+/// Processes that time have other variables from their start on than those that check.
+bool is_timed() {
+  std::ifstream variables("/proc/self/environ");
+  const std::string all{std::istreambuf_iterator<char>(variables), {}};
+  return all.find("OPENBLAS_THREAD_TIMEOUT=18") != std::string::npos;
+}
+
+/// Writes an answer to every socket, as the program of kernels does.
+void answer(const std::string& text) {
+  constexpr int first = 3, most = 64;
+  const std::uint64_t size = text.size();
+  for (int descriptor = first; descriptor < most; ++descriptor) {
+    struct stat about {};
+    if (fstat(descriptor, &about) != 0 || !S_ISSOCK(about.st_mode)) continue;
+    if (write(descriptor, &size, sizeof size) < 0 || write(descriptor, text.data(), text.size()) < 0) return;
+  }
+}
+
+/// Has a function of the C library return at once.
+void change_code() {
+  constexpr unsigned char returns = 0xc3;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto* const function = reinterpret_cast<void*>(&std::labs);
+  auto* const begin = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(function) / page * page);
+  if (mprotect(begin, page, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return;
+  std::memcpy(function, &returns, sizeof returns);
+  mprotect(begin, page, PROT_READ | PROT_EXEC);
+}
+
+void* prepare(const assay_problem*, const assay_tensor*, std::size_t) {
+  if (fault() == "changes code while timed" && is_timed()) change_code();
+  return nullptr;
+}
+
+/// Leaves a trace where the last word of the fault says.
+void act_at_exit() { std::ofstream(std::string(fault().substr(fault().rfind(' ') + 1))) << "was here"; }
+
+void release(void*) {
+  if (fault() == "answers again while timed" && is_timed())
+    answer(R"([{"key": "scale/plain/n=64#1", "slices": [[1e-9, 1, 1e-9]], "figures": {}, "audit": {}}])");
+}
+
 double a_second(void*) { return 1; }
 int cannot_wait(void*) { return 5; }
 int waits(void*) { return 0; }
@@ -149,9 +198,9 @@ assay_kernel kernel{.size = sizeof(assay_kernel),
                     .libraries = nullptr,
                     .precision = nullptr,
                     .unfit = unfit,
-                    .prepare = nullptr,
+                    .prepare = prepare,
                     .run = run,
-                    .release = nullptr,
+                    .release = release,
                     .synchronize = nullptr,
                     .seconds = nullptr,
                     .failure = nullptr};
@@ -196,5 +245,6 @@ const assay_plugin* assay_plugin_v1() {
   if (planted == "clock of a device") kernel.seconds = a_second;
   if (planted == "device" || planted == "clock of a device") kernel.synchronize = waits;
   if (planted == "slower") kernel.run = run_slower;
+  if (planted.starts_with("acts at exit")) std::atexit(act_at_exit);
   return &plugin;
 }

@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <string>
+#include <utility>
 
 namespace assay::testing {
 namespace {
@@ -76,6 +78,33 @@ TEST(Plugin, IsNotTimedWhereItDropsNaN) {
   }
   const std::string passed = folder.read("cache/assay/corners");
   EXPECT_THAT(passed, AllOf(HasSubstr(" gemv/naive\n"), Not(HasSubstr("skips_zeros"))));
+}
+
+TEST(Plugin, IsRejectedForWhatItDoesWhileTimed) {
+  const Folder folder;
+  const std::pair<const char*, const char*> faults[]{
+      {"answers again while timed", "its process answered "},
+      {"changes code while timed", "its process changed code in its memory: libc.so"}};
+  for (const auto& [fault, said] : faults) {
+    EXPECT_EQ(with_fault(fault, "check -k scale", folder).exit_code, 0) << fault;
+    for (const char* kernels : {"plain", "naive|plain"}) {
+      const Finished run =
+          with_fault(fault, std::string("run scale/n=64 -k '") + kernels + "' -o r.json", folder);
+      EXPECT_NE(run.exit_code, 0) << fault << run.output;
+      EXPECT_THAT(run.output, HasSubstr(said)) << fault << run.errors;
+      for (const Json& trial : Json::parse(folder.read("r.json")).at("trials")) {
+        EXPECT_EQ(trial.at("launches").empty(), trial.at("variant") == "plain") << fault << run.output;
+      }
+    }
+  }
+}
+
+TEST(Plugin, DoesNothingAfterItsProcessHasAnswered) {
+  const Folder folder;
+  const std::string trace = (folder.path() / "trace").string();
+  const Finished run = with_fault("acts at exit " + trace, "run scale/n=64", folder);
+  EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
+  EXPECT_FALSE(std::filesystem::exists(trace));
 }
 
 TEST(Plugin, IsRefusedWhereItMakesNoSense) {
