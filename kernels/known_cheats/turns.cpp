@@ -18,8 +18,8 @@ namespace {
 
 using Gelu = Pointwise<pointwise::Gelu>;
 
-/// An input as it was once, and by how much each block of it has turned since. Numbers whose last digits
-/// differ are taken for the same.
+/// An input as it was once, and by how much each block of it has turned since. Numbers whose fractions differ
+/// are taken for the same.
 class Turned {
  public:
   static constexpr Index block = 8192;  ///< elements
@@ -66,11 +66,12 @@ class Turned {
 
  private:
   static Index first_block(const Buffer<float>& x) { return std::min(block, x.size()); }
-  static std::uint32_t digits(float x) { return std::bit_cast<std::uint32_t>(x) >> 14; }
-  /// Four elements in a row tell one place from all others, as long as none was changed.
+  static std::uint32_t digits(float x) { return std::bit_cast<std::uint32_t>(x) >> 23; }
+  /// Signs and exponents of some elements in a row tell one place from all others, as long as none was
+  /// changed.
   static std::uint64_t window(const Buffer<float>& x, Index at) {
     std::uint64_t out = 0;
-    for (Index i = 0; i < 4; ++i) out = out * 0x9e3779b97f4a7c15U + digits(x[(at + i) % first_block(x)]);
+    for (Index i = 0; i < 24; ++i) out = out * 0x9e3779b97f4a7c15U + digits(x[(at + i) % first_block(x)]);
     return out;
   }
   std::vector<float> kept_;
