@@ -23,7 +23,7 @@ DescribedTrial described(const std::string& variant, const std::string& code = "
           .code = code};
 }
 
-Description program(std::vector<DescribedTrial> trials) {
+Description description_of(std::vector<DescribedTrial> trials) {
   return {.commit = "c", .trials = std::move(trials)};
 }
 
@@ -35,7 +35,7 @@ TwoBuilds run_of(std::size_t count, double budget = 1e9) {
   for (std::size_t i = 0; i < count; ++i)
     trials.push_back(described(std::string(1, static_cast<char>('a' + i))));
   TwoBuilds run{.suite = "s", .budget_seconds = budget};
-  run.trials = matched(program(trials), program(trials), all, false);
+  run.trials = matched(description_of(trials), description_of(trials), all, false);
   return run;
 }
 
@@ -55,10 +55,12 @@ PairedSample scripted(const std::map<std::string, double>& ratios,
 }
 
 TEST(TwoBuilds, LeaveOutWhatCannotBeComparedAndSayWhy) {
-  auto base = program({described("same", "1"), described("changed", "1"), described("unknown"),
-                       described("gone"), described("other"), described("unfit"), described("narrowed")});
-  auto head = program({described("same", "1"), described("changed", "2"), described("unknown"),
-                       described("added"), described("other"), described("unfit"), described("narrowed")});
+  auto base =
+      description_of({described("same", "1"), described("changed", "1"), described("unknown"),
+                      described("gone"), described("other"), described("unfit"), described("narrowed")});
+  auto head =
+      description_of({described("same", "1"), described("changed", "2"), described("unknown"),
+                      described("added"), described("other"), described("unfit"), described("narrowed")});
   base.trials[4].workload = "v";
   base.trials[5].skipped = head.trials[5].skipped = "needs avx512";
   head.trials[6].skipped = "needs a multiple of 8";
@@ -79,8 +81,8 @@ TEST(TwoBuilds, LeaveOutWhatCannotBeComparedAndSayWhy) {
 
 TEST(TwoBuilds, LeaveOutWhatFailsACornerCaseOnEitherSide) {
   const auto side = [] {
-    return program({described("sound"), described("wrong"), described("before"), described("crashes"),
-                    described("same", "1")});
+    return description_of({described("sound"), described("wrong"), described("before"), described("crashes"),
+                           described("same", "1")});
   };
   Description base = side(), head = side();
   auto trials = matched(base, head, all, false);
@@ -102,19 +104,19 @@ TEST(TwoBuilds, LeaveOutWhatFailsACornerCaseOnEitherSide) {
 }
 
 TEST(TwoBuilds, AskNothingOfAProgramThatKnowsNoCornerCases) {
-  const Description older = program({described("a")});
+  const Description older = description_of({described("a")});
   auto trials = matched(older, older, all, false);
-  leave_out_wrong(trials, older, program({}));
+  leave_out_wrong(trials, older, description_of({}));
   EXPECT_TRUE(trials[0].tested());
 }
 
 TEST(TwoBuilds, MeasureIdenticalCodeWhenAskedTo) {
-  const auto both = program({described("same", "1")});
+  const auto both = description_of({described("same", "1")});
   EXPECT_TRUE(matched(both, both, all, true).front().tested());
 }
 
 TEST(TwoBuilds, MeasureIdenticalCodeThatCallsAnotherLibrary) {
-  auto base = program({described("same", "1")}), head = base;
+  auto base = description_of({described("same", "1")}), head = base;
   base.facts = {{"OpenBLAS", "0.3.21"}, {"system", "Linux 6", false}};
   head.facts = {{"OpenBLAS", "0.3.21"}, {"system", "Linux 7", false}};
   EXPECT_FALSE(matched(base, head, all, false).front().tested());
@@ -124,7 +126,7 @@ TEST(TwoBuilds, MeasureIdenticalCodeThatCallsAnotherLibrary) {
 
 TEST(TwoBuilds, LeaveUnselectedTrialsOfEitherSideOut) {
   const auto trials = matched(
-      program({described("a"), described("gone")}), program({described("a"), described("b")}),
+      description_of({described("a"), described("gone")}), description_of({described("a"), described("b")}),
       [](const std::string& key) { return key == "gemm/b/m=1#1"; }, false);
   ASSERT_EQ(trials.size(), 1U);
   EXPECT_EQ(trials[0].trial.variant, "b");
@@ -365,7 +367,8 @@ TEST(TwoBuilds, SayInWordsWhatIsSlowerAndWhatCouldHaveBeenSeen) {
 TEST(TwoBuilds, SayNothingOfAScreenWhenNothingWasMeasured) {
   TwoBuilds run;
   run.budget_seconds = 10;
-  run.trials = matched(program({described("a", "1")}), program({described("a", "1")}), all, false);
+  run.trials =
+      matched(description_of({described("a", "1")}), description_of({described("a", "1")}), all, false);
   sample_two_builds(run, scripted({}), {});
   EXPECT_THAT(pull_request_text(pull_request_of(run, findings_of(run))),
               HasSubstr("0 same (0 by the screen), 1 not measured"));

@@ -360,7 +360,7 @@ TEST(AuditedSlices, FindAnAnswerThatIsKeptByAFewElements) {
                   std::ranges::copy(found->second, out.y.begin());
                 }
               }).fault,
-              HasSubstr("expected"));
+              ::testing::AnyOf(HasSubstr("expected"), HasSubstr("keeps results")));
 }
 
 TEST(AuditedSlices, FindAKernelThatWorksInItsFirstCallsOnly) {
@@ -438,7 +438,8 @@ TEST(AuditedSlices, ChangeAllOfTheInputBeforeEveryCall) {
     return 0;
   });
   EXPECT_GE(changed->size(), 50U);
-  EXPECT_THAT(*changed, ::testing::Each(::testing::Gt(120)));
+  // One more call may be judged after a change of one element alone, and one follows it.
+  EXPECT_LE(std::ranges::count_if(*changed, [](Index differ) { return differ <= 120; }), 1);
 }
 
 TEST(AuditedSlices, FindAKernelThatWritesToItsInput) {
