@@ -135,8 +135,10 @@ class SlowTimed final : public Timed {
  public:
   SlowTimed(std::unique_ptr<Timed> real, Index factor) : real_(std::move(real)), factor_(factor) {}
   void repeat(Index calls) override { real_->repeat(calls * factor_); }
-  void arm(std::uint64_t seed, bool timed) override { real_->arm(seed, timed); }
-  Agreement settle(std::optional<std::uint64_t> seed) override { return real_->settle(seed); }
+  void arm(std::uint64_t seed) override { real_->arm(seed); }
+  void renew(std::uint64_t seed, Renewal what) override { real_->renew(seed, what); }
+  Agreement judge(std::uint64_t seed) override { return real_->judge(seed); }
+  Agreement settle(bool due) override { return real_->settle(due); }
 
  private:
   std::unique_ptr<Timed> real_;
@@ -148,11 +150,13 @@ class IdleTimed final : public Timed {
  public:
   explicit IdleTimed(std::unique_ptr<Timed> real) : real_(std::move(real)) {}
   void repeat(Index) override {}
-  void arm(std::uint64_t seed, bool timed) override { real_->arm(seed, timed); }
-  Agreement settle(std::optional<std::uint64_t> seed) override {
-    if (seed) real_->repeat(1);
-    return real_->settle(seed);
+  void arm(std::uint64_t seed) override { real_->arm(seed); }
+  void renew(std::uint64_t seed, Renewal what) override { real_->renew(seed, what); }
+  Agreement judge(std::uint64_t seed) override {
+    real_->repeat(1);
+    return real_->judge(seed);
   }
+  Agreement settle(bool due) override { return real_->settle(due); }
 
  private:
   std::unique_ptr<Timed> real_;
@@ -172,8 +176,8 @@ class PlantedWorkload final : public Workload {
     auto timed = real_->timed(variant, context);
     return variant == variant_ ? wrap_(std::move(timed)) : std::move(timed);
   }
-  double changes_that_show(std::uint64_t seed, int tries) override {
-    return real_->changes_that_show(seed, tries);
+  double renewals_that_show(std::uint64_t seed, int tries) override {
+    return real_->renewals_that_show(seed, tries);
   }
   std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) override {
     return real_->faults_of_units(seed, tries);
