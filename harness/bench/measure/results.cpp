@@ -108,7 +108,10 @@ void describe(Fields& f, Audit& audit) {
   f("judged", audit.judged, {.low = 0, .about = "slices whose output was compared with the oracle's"});
   f("compared", audit.compared, {.low = 0, .about = "elements, in all slices that were judged"});
   f("squares", audit.squares,
-    {.optional = true, .low = 0, .about = "sum of the squares of errors in units of the bound"});
+    {.optional = true,
+     .least = 0,
+     .most = most_amount,
+     .about = "sum of the squares of errors in units of the bound"});
   f("rounded", audit.rounded, {.optional = true, .low = 0, .about = "numbers in that sum"});
   f("figures", audit.figures, {.terse = true, .about = "of one call on the input that was checked"});
   f("fault", audit.fault, {.terse = true, .about = "what was wrong in one of them"});

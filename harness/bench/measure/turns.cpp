@@ -338,8 +338,8 @@ void describe(Fields& f, TurnSample& sample) {
   f("allocated_bytes_per_call", sample.allocations.bytes);
   f("agrees", sample.agrees);
   f("disagreement", sample.disagreement);
-  f("rms_error", sample.rms_error, {.optional = true});
-  f("rounded", sample.rounded, {.optional = true});
+  f("rms_error", sample.rms_error, {.optional = true, .least = 0, .most = most_amount});
+  f("rounded", sample.rounded, {.optional = true, .low = 0});
   f("figures", sample.figures, {.terse = true});
 }
 
