@@ -102,8 +102,10 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
     ++audit_.judged;
     beside_seconds_[Beside::judgement] += of.judging_seconds;
     audit_.compared += found.compared;
-    audit_.squares += found.squares;
-    audit_.rounded += found.rounded;
+    if (found.agrees) {  // others may be infinitely far off
+      audit_.squares += found.squares;
+      audit_.rounded += found.rounded;
+    }
     worst_error_ = std::max(worst_error_, found.worst_error);
   }
   if (!found.agrees) find(found.detail);
