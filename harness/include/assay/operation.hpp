@@ -80,7 +80,7 @@ struct Context {
 
 /// The change of a part of an input before each call of a prepared kernel.
 enum class Role {
-  changing,  ///< all elements change places, and one gets another value
+  changing,  ///< all elements change places, fractions of numbers flip, and one gets another value
   permuted,  ///< all elements change places
   redrawn,   ///< every element gets another value by the contract's salt()
   steady,    ///< nothing: no other value would be valid by itself
