@@ -356,8 +356,8 @@ TEST(ReplacedFunctions, AreFoundHoweverTheyAreDefined) {
       "extern \"C\" __attribute__((weak)) long syscall(long, ...) { return 0; }\n",
       "extern \"C\" __attribute__((visibility(\"hidden\"))) long syscall(long, ...) { return 0; }\n",
       "asm(\".globl syscall\\n.text\\nsyscall: ret\");\n",
-      "extern \"C\" long mine(long, ...) { return 0; }\nextern \"C\" long syscall(long, ...) "
-      "__attribute__((alias(\"mine\")));\n"};
+      ("extern \"C\" long mine(long, ...) { return 0; }\nextern \"C\" long syscall(long, ...) "
+       "__attribute__((alias(\"mine\")));\n")};
   for (const char* way : ways) {
     EXPECT_THAT(replaced(with("kernels/gemm/packed.cpp", way + kernel("return x;"))), ::testing::SizeIs(1))
         << way;
@@ -395,11 +395,11 @@ TEST(ReplacedFunctions, AreNoneOfWhatFilesKeepToThemselvesOrMayReplace) {
       "static float expf(float x) { return x; }\nfloat used(float x) { return expf(x); }\n",
       "namespace mine { int clock_gettime() { return 0; } }\n",
       "extern \"C\" { float gamma[16]; int index = 3; extern const float y0[2] = {1, 2}; }\n",
-      "#include <string>\n#include <vector>\n#include <memory>\n#include <thread>\n#include <fstream>\n"
-      "std::string text(int n) { std::vector<std::string> v(n, \"a\"); auto p = std::make_shared<int>(n); "
-      "std::thread([] {}).join(); std::ifstream in(v[0]); in >> v[0]; return v[*p - 1] + v[0]; }\n",
-      "#include <cstdlib>\n#include <new>\nvoid* operator new(std::size_t n) { return std::malloc(n); }\n"
-      "void operator delete(void* p) noexcept { std::free(p); }\n"};
+      ("#include <string>\n#include <vector>\n#include <memory>\n#include <thread>\n#include <fstream>\n"
+       "std::string text(int n) { std::vector<std::string> v(n, \"a\"); auto p = std::make_shared<int>(n); "
+       "std::thread([] {}).join(); std::ifstream in(v[0]); in >> v[0]; return v[*p - 1] + v[0]; }\n"),
+      ("#include <cstdlib>\n#include <new>\nvoid* operator new(std::size_t n) { return std::malloc(n); }\n"
+       "void operator delete(void* p) noexcept { std::free(p); }\n")};
   for (const char* one : honest) {
     EXPECT_THAT(replaced(with("kernels/gemm/packed.cpp", one + kernel("return x;"))), ::testing::IsEmpty())
         << one;
