@@ -39,7 +39,8 @@ std::vector<std::string> named_of_three(const AtFault& at_fault) {
     return out;
   };
   std::vector<std::string> out;
-  for (const TurnSample& one : sample_accused_alone(request, sample, {})[1]) {
+  const auto sides = sample_accused_alone(request, sample, {});
+  for (const TurnSample& one : sides[1]) {
     if (!one.agrees) out.push_back(one.key);
   }
   return out;
