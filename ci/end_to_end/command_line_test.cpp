@@ -154,7 +154,8 @@ TEST_F(Program, BelievesNoTimeThatNoKernelCanReach) {
       run("run --suite tiny.json -k 'gemm/(naive|packed)/m=24' --launches 2 -o r.json", "idle");
   EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), HasSubstr("IMPOSSIBLE: gemm/packed is faster than any kernel can be here"));
-  EXPECT_THAT(done.output, AllOf(HasSubstr("  packed\n      IMPOSSIBLE: took "), Not(HasSubstr("not believed"))));
+  EXPECT_THAT(done.output,
+              AllOf(HasSubstr("  packed\n      IMPOSSIBLE: took "), Not(HasSubstr("not believed"))));
   const Json results = Json::parse(folder_.read("r.json"));
   for (const Json& trial : results.at("trials")) {
     EXPECT_EQ(trial.contains("impossible"), trial.at("variant") == "packed") << trial.at("key");
@@ -167,7 +168,7 @@ TEST_F(Program, BelievesNoTimeThatNoKernelCanReach) {
 
 TEST_F(Program, WritesNoBaselineOfATimeThatNoKernelCanReach) {
   folder_.write("one.json", R"({"schema": 1, "name": "one", "about": "end to end", "cases": [
-    {"op": "gemm", "m": 8, "n": 8, "k": 8}]})");
+    {"op": "gemm", "m": 48, "n": 48, "k": 48}]})");
   for (const char* verb : {"record --reason x --baselines b", "gate --record-missing b"}) {
     const Finished done = run(verb + std::string(" --suite one.json --launches 1 --threads 1"), "idle");
     EXPECT_EQ(done.exit_code, 1) << verb << done.output << done.errors;
@@ -368,16 +369,17 @@ TEST_F(Program, NamesAFolderForTemporaryFilesThatIsNone) {
   EXPECT_THAT(done.errors, HasSubstr("TMPDIR=/nope: is no folder for temporary files"));
 }
 
-// The shell interrupts the program once its launch has begun; what it measured by then stays, and is valid.
-// Launches answer in a folder of this test alone, since other tests run beside it.
+// The shell interrupts the program once launches have begun; what it measured by then stays, and is valid.
+// They have a folder of this test alone, since other tests run beside it.
 TEST_F(Program, KeepsAValidPartialResultWhenInterrupted) {
   folder_.write("tmp/made", "");
   const std::string program =
       std::string("exec '") + ASSAY_PROGRAM + "' run --suite tiny.json --launches 500 -o r.json " + few;
-  const Finished done = run_shell("export TMPDIR=\"$PWD/tmp\"; sh -c \"" + program +
-                                      "\" & child=$!; until ls tmp/assay-*/*/answer.json >/dev/null 2>&1; do "
-                                      "kill -0 $child || break; done; kill -INT $child; wait $child",
-                                  folder_.path());
+  const Finished done =
+      run_shell("export TMPDIR=\"$PWD/tmp\"; sh -c \"" + program +
+                    "\" & child=$!; until ls tmp/assay-*/*/request.json >/dev/null 2>&1; do "
+                    "kill -0 $child || break; done; sleep 1; kill -INT $child; wait $child",
+                folder_.path());
   EXPECT_EQ(done.exit_code, 130) << done.output << done.errors;
   EXPECT_THAT(done.output, HasSubstr("INTERRUPTED"));
   const Json json = Json::parse(folder_.read("r.json"));
