@@ -232,7 +232,7 @@ const assay_plugin* assay_plugin_v1() {
   if (planted == "kernel drops NaN") {
     plugin.kernel_count = 2;
     second.operation = "gemv";
-    second.name = "skips_zeros";
+    second.name = "drops_nan";
     second.unfit = nullptr;
     second.run = skip_zeros;
   }

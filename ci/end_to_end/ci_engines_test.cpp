@@ -52,7 +52,8 @@ TEST_F(Engine, RunsAShardOnEachOfTwoJobsAndMergesThem) {
   EXPECT_EQ(keys("s0.json").size() + keys("s1.json").size(), keys("whole.json").size());
   const Finished compared = run("compare whole.json all.json");
   EXPECT_EQ(compared.exit_code, 3) << compared.output;
-  EXPECT_THAT(compared.output, HasSubstr("undecided, 6 trials: 2 process starts before and 2 after are too few"));
+  EXPECT_THAT(compared.output,
+              HasSubstr("undecided, 6 trials: 2 process starts before and 2 after are too few"));
   const Finished report = run("report all.json");
   EXPECT_EQ(report.exit_code, 0) << report.errors;
   EXPECT_THAT(report.output, Not(HasSubstr("No prediction: this is one of")));

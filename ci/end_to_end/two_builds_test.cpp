@@ -126,7 +126,8 @@ TEST_F(TwoBuilds, CallAHigherPlanARegressionHoweverFastItIs) {
   EXPECT_THAT(done.last_lines(1), ContainsRegex("REGRESSION: height [0-9,]+ → [0-9,]+ bytes \\([0-9.]+ % "
                                                 "more\\) in memory_pool_plan/planted/blocks=100"));
   EXPECT_THAT(done.output, HasSubstr("✗ memory_pool_plan/planted/blocks=100"));
-  EXPECT_THAT(folder_.read("comment.md"), ContainsRegex("\\* ✗ `memory_pool_plan/planted/.*: height .* more"));
+  EXPECT_THAT(folder_.read("comment.md"),
+              ContainsRegex("\\* ✗ `memory_pool_plan/planted/.*: height .* more"));
   EXPECT_EQ(run_program("reanalyze run.json", folder_.path()).output, done.output);
   const Finished equal = run_program(plans, folder_.path(), "plan=low");
   EXPECT_THAT(equal.output, AllOf(Not(HasSubstr("REGRESSION: height")), Not(HasSubstr(" more)"))));

@@ -237,6 +237,10 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
                 [&](std::size_t i, const std::string& bytes) {
                   return !named.contains(variant_of(i)) && !found_from(bytes).agreement.agrees;
                 },
+            .kernel =
+                [&](std::size_t i) {
+                  return fmt::format("{}/{}", all.checks[i].operation, all.checks[i].variant);
+                },
             .printed = [&](std::size_t i, const std::string& words) { all.checks[i].printed = words; },
             .say =
                 [&](std::size_t i) {
@@ -430,6 +434,7 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
            },
        .fail = [&](const FailedStep& step) { out[trial_of[step.step]] = failed(step.failure); },
        .accuses = [](std::size_t, const std::string& bytes) { return !found_from(bytes).agreement.agrees; },
+       .kernel = [&](std::size_t step) { return trials[trial_of[step]].key; },
        .say = [&](std::size_t step) { hooks.say("check " + trials[trial_of[step]].key, shares[step]); }},
       containment, hooks);
   return out;

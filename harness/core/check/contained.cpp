@@ -25,6 +25,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -338,7 +339,9 @@ bool somebody_fails_alone(const ContainedSteps& steps, const Range& range, const
 }
 
 /// Returns the step to go on with.
-std::size_t do_some(const ContainedSteps& steps, std::size_t first, const Hooks& hooks) {
+/// `unsolved` has the kernels in whose calls a process ended while nobody did so alone.
+std::size_t do_some(const ContainedSteps& steps, std::size_t first, std::set<std::string>& unsolved,
+                    const Hooks& hooks) {
   const RangeEnd end = do_in_child(steps, {first, steps.count}, hooks);
   if (!end.unsound.empty()) {
     // Any of them may have done so. Without the one that did, all are done again.
@@ -355,8 +358,13 @@ std::size_t do_some(const ContainedSteps& steps, std::size_t first, const Hooks&
     // Not by its own fault, perhaps: a thread, a timer or a process of somebody before can strike at any
     // time. Only who does it alone is named.
     const std::size_t step = end.failed ? end.failed->step : *end.accused;
-    if (passes_alone_again_and_again(steps, step, hooks) && !hooks.stopped())
-      somebody_fails_alone(steps, {first, step}, hooks);
+    const std::string kernel = end.failed && steps.kernel ? steps.kernel(step) : "";
+    if (unsolved.contains(kernel)) {
+      steps.fail(*end.failed);
+    } else if (passes_alone_again_and_again(steps, step, hooks) && !hooks.stopped() &&
+               !somebody_fails_alone(steps, {first, step}, hooks) && !kernel.empty()) {
+      unsolved.insert(kernel);
+    }
     return step + 1;
   }
   if (!end.unexplained.empty()) {
@@ -545,9 +553,10 @@ double step_limit(double asked, std::optional<double> naive_seconds, const Cost&
 
 void do_steps(const ContainedSteps& steps, const Containment& containment, const Hooks& hooks) {
   std::size_t next = 0;
+  std::set<std::string> unsolved;
   while (next < steps.count && !hooks.stopped()) {
     if (containment.own_process) {
-      next = do_some(steps, next, hooks);
+      next = do_some(steps, next, unsolved, hooks);
       continue;
     }
     if (steps.say) steps.say(next);

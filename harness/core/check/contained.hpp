@@ -166,6 +166,8 @@ struct ContainedSteps {
   /// Whether a finding holds something against a step that another one in the same process may have done. It
   /// is then found again alone, and so are those before, until one does it.
   std::function<bool(std::size_t step, const std::string& found)> accuses{};
+  /// Names the kernel of a step: one in whose calls processes end twice is named, though it passes alone.
+  std::function<std::string(std::size_t step)> kernel{};
   /// In the caller: what the kernel of a step printed, in words, where it came back.
   std::function<void(std::size_t step, const std::string& words)> printed{};
   std::function<void(std::size_t step)> say{};  ///< in the caller, which sees steps at work now and then
