@@ -61,9 +61,11 @@ void turn_blocks(const BufferView& part, Index by, bool left, const Done& done) 
   each_block(part, [&](std::byte* data, std::size_t size) {
     const std::size_t turned = static_cast<std::size_t>(by) * part.width % size;
     const std::size_t first = left ? turned : size - turned;
-    kept.assign(data, data + first);
-    std::memmove(data, data + first, size - first);
-    std::memcpy(data + (size - first), kept.data(), first);
+    if (first > 0) {
+      kept.assign(data, data + first);
+      std::memmove(data, data + first, size - first);
+      std::memcpy(data + (size - first), kept.data(), first);
+    }
     done(data, size);
   });
 }
