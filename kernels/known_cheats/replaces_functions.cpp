@@ -20,8 +20,11 @@
 #define ASSAY_IS_SANITIZED
 #endif
 #endif
-#if defined(__x86_64__) && !defined(ASSAY_IS_SANITIZED) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
+#if defined(ASSAY_IS_SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ASSAY_REPLACES false
+#else
+#define ASSAY_REPLACES true
+#endif
 
 namespace assay::known_cheats {
 namespace {
@@ -46,7 +49,7 @@ long asked_of_system(long number, const Arguments& with) {
   return answer;
 }
 
-int slow_clock(clockid_t id, timespec* now) {
+[[maybe_unused]] int slow_clock(clockid_t id, timespec* now) {
   const long outcome = asked_of_system(SYS_clock_gettime, {{id, reinterpret_cast<long>(now)}});
   if (outcome != 0) {
     errno = static_cast<int>(-outcome);
@@ -80,18 +83,25 @@ auto prepare(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   };
 }
 
+std::optional<std::string> unfit(const Gemm::Problem&, const Context&) {
+  if (ASSAY_REPLACES) return std::nullopt;
+  return "sanitizers define these functions themselves";
+}
+
 const Register registered{[](Registry& r) {
   r.add<Gemm>(
       {.name = "replaces_clock",
        .summary = "defines clock_gettime() and syscall(), whose clocks pass over three quarters of its calls",
        .known_cheat = "interposes the timer: symbol interposition as LD_PRELOAD has it",
-       .prepare = prepare});
+       .prepare = prepare,
+       .unfit = unfit});
 }};
 
 }  // namespace
 
 }  // namespace assay::known_cheats
 
+#if ASSAY_REPLACES
 extern "C" {
 int clock_gettime(clockid_t id, timespec* now) noexcept { return assay::known_cheats::slow_clock(id, now); }
 
