@@ -144,9 +144,9 @@ TEST(Plugin, HasNoClockOfItsOwnWhereNoAcceleratorIsUsed) {
   const Folder folder;
   const Finished run = with_fault("clock of a second", "run scale/n=64 -k plain -o r.json", folder);
   ASSERT_EQ(run.exit_code, 0) << run.output << run.errors;
-  EXPECT_THAT(run.output, HasSubstr("timed by our clock"));
+  EXPECT_THAT(run.output, HasSubstr("timed by our"));
   const Finished device = with_fault("clock of a device", "run scale/n=64 -k plain", folder);
-  EXPECT_THAT(device.output, HasSubstr("works elsewhere, timed by our clock"));
+  EXPECT_THAT(device.output, AllOf(HasSubstr("works elsewhere"), HasSubstr("timed by our")));
 }
 
 TEST(Plugin, MayBeFasterThanThisProcessorWhereItWaitsForADevice) {

@@ -272,10 +272,12 @@ TEST_P(FileFormats, RefuseNumbersThatNothingCanHave) {
 TEST_P(FileFormats, RefuseCountsAndTimesBelowZero) {
   Json file = whole();
   each_inside(file, "", [&](const std::string& place, Json& value) {
-    // Logarithms have signs, and lint() tells whoever measures a job about its times.
+    // Logarithms have signs, models may predict less than nothing, and lint() tells whoever measures a job
+    // about its times.
     for (const char* has_sign :
          {"log_ratio", "worst_error", "load_seconds", "wall_seconds", "planted.o/v/p#1", ".low"})
       if (place.ends_with(has_sign)) return;
+    if (place.find("models[") != std::string::npos) return;
     if (!value.is_number() || GetParam().name == std::string("phases")) return;
     const Json right = std::exchange(value, Json(-2));
     EXPECT_THAT(complaint(file.dump()), names_file()) << place;

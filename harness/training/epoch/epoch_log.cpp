@@ -114,15 +114,15 @@ double pace_of(const LoggedEpoch& predicted, const LoggedEpoch& run) {
              : 0;
 }
 
-/// Describes times that were predicted. Every one of them is compared and averaged.
-void describe_seconds(Fields& f, Interval& seconds, std::string_view middle) {
+/// Describes times that were predicted. Every one of them is compared and averaged. Lines that some models draw
+/// through steps, and the lower ends of wide intervals, may lie below 0.
+void describe_seconds(Fields& f, Interval& seconds, std::string_view middle, double least = 0) {
   describe(f, seconds, middle);
   if (!f.reads()) return;
-  // The lower end of a wide interval may lie below 0.
-  for (const auto& [name, value, least] :
+  for (const auto& [name, value, lowest] :
        {std::tuple(std::string_view("low"), seconds.low, -most_seconds),
-        std::tuple(middle, seconds.middle, 0.0), std::tuple(std::string_view("high"), seconds.high, 0.0)}) {
-    if (!(value >= least && value <= most_seconds))
+        std::tuple(middle, seconds.middle, least), std::tuple(std::string_view("high"), seconds.high, least)}) {
+    if (!(value >= lowest && value <= most_seconds))
       f.refuse(name, fmt::format("is {}, must be a time", value));
   }
 }
@@ -132,7 +132,7 @@ void describe_seconds(Fields& f, Interval& seconds, std::string_view middle) {
 // Beside the types, where argument-dependent lookup finds them.
 void describe(Fields& f, LoggedModel& one) {
   f("model", one.model);
-  describe_seconds(f, one.seconds, "seconds");
+  describe_seconds(f, one.seconds, "seconds", -most_seconds);
 }
 
 void describe(Fields& f, LoggedSegment& one) {

@@ -141,6 +141,7 @@ TEST(EpochLogs, SumUpErrorsOfValidationAndCheckpointsByThemselves) {
 
 TEST(EpochLogs, AreReadAsTheyWereWrittenAndNameABadLine) {
   LoggedEpoch one = epoch(1, 2, 1.5, 1.4);
+  one.models[1] = {"M1", {-2, -1, -0.5, 0.9}};  // of a line through few steps
   one.elsewhere = {{{0, 1}, 2.0}};
   one.experience = {.epochs = 9, .seconds = {1.2, 1.4, 1.6, 0.9}};
   one.job.plan.validation_samples = 30;
