@@ -69,7 +69,7 @@ LaunchPart part_from(const Answers& answers, const ChildEnd& end, const LaunchRe
     try {
       samples = value_from<std::vector<TrialSample>>(answer, "answer", "");
     } catch (const Error&) {
-      return {.unsound = "answered with what is no answer"};
+      return {.unsound = answered_nonsense};
     }
     for (TrialSample& sample : samples) {
       const bool asked =
@@ -132,7 +132,7 @@ LaunchPart part_in_new_process(LaunchRequest request, const LaunchRequest& all, 
                                                        },
                                                    .printed = {&printed},
                                                    .answers = {&answers}});
-  if (!changed.empty()) return {.unsound = fmt::format("changed code in its memory: {}", changed)};
+  if (!changed.empty()) return {.unsound = changed_in_memory(changed)};
   LaunchPart out = part_from(answers, end, request);
   if (hooks.stopped() || !out.unsound.empty()) return out;
   out.failed = watch.failed_step(end);
@@ -178,11 +178,10 @@ class Alone {
   /// and what came before. Returns the samples of one that is at fault alone.
   std::optional<TrialSample> culprit(const std::vector<TrialRequest>& shared,
                                      const TrialRequest& victim) const {
-    constexpr std::size_t most = 64;
     const auto last = std::ranges::find_if(shared.rbegin(), shared.rend(),
                                            [&](const TrialRequest& one) { return one.same_case(victim); });
     std::size_t tried = 0;
-    for (auto one = last; one != shared.rend() && tried < most; ++one, ++tried) {
+    for (auto one = last; one != shared.rend() && tried < most_tried_alone; ++one, ++tried) {
       if (one->key == victim.key) continue;
       std::optional<TrialSample> found = sample(*one, 1);
       if (!found || is_at_fault(*found)) return found;
@@ -196,27 +195,28 @@ class Alone {
   const Hooks& hooks_;
 };
 
+void keep(std::map<std::string, TrialSample>& found, TrialSample sample) {
+  std::string key = sample.key;
+  found.insert_or_assign(std::move(key), std::move(sample));
+}
+
 /// Samples those alone that are accused in a process with others. They are accused again, or their samples
 /// there are kept, and who is at fault is named.
 void take_accused_again(std::map<std::string, TrialSample>& found, const std::vector<TrialRequest>& shared,
                         const Alone& alone) {
-  constexpr int tries = 3;  // what a kernel does now and then shows in one of them
   std::optional<TrialRequest> victim;
   bool named = false;
   for (const TrialRequest& trial : shared) {
     const auto accused = found.find(trial.key);
     if (accused == found.end() || !is_at_fault(accused->second)) continue;
-    std::optional<TrialSample> again = alone.sample(trial, tries);
+    std::optional<TrialSample> again = alone.sample(trial, tries_alone);
     if (!again) return;
     accused->second = std::move(*again);
     named = named || is_at_fault(accused->second);
     if (!is_at_fault(accused->second)) victim = trial;
   }
   if (named || !victim) return;
-  if (std::optional<TrialSample> other = alone.culprit(shared, *victim)) {
-    const std::string key = other->key;
-    found[key] = std::move(*other);
-  }
+  if (std::optional<TrialSample> other = alone.culprit(shared, *victim)) keep(found, std::move(*other));
 }
 
 }  // namespace
@@ -244,7 +244,7 @@ std::vector<TrialSample> sample_in_parts(const LaunchRequest& request, const Sam
     next.trials = next_trials(rest, alone || suspected);
     LaunchPart part = sample(next);
     if (next.trials.size() > 1 && !hooks.stopped()) take_accused_again(part.samples, next.trials, one_by_one);
-    for (auto& [key, one] : part.samples) found[key] = std::move(one);
+    for (auto& [key, one] : part.samples) keep(found, std::move(one));
     const bool crashed = part.failed && part.failed->failure.kind == Failure::Kind::crashed;
     // A trial that passes alone was hit by something that another trial left behind: by one that comes later
     // in the rest, or by one that has passed.
@@ -253,10 +253,8 @@ std::vector<TrialSample> sample_in_parts(const LaunchRequest& request, const Sam
       std::erase_if(shared, [&](const TrialRequest& trial) {
         return trial.key != next.trials.front().key && !found.contains(trial.key);
       });
-      if (std::optional<TrialSample> other = one_by_one.culprit(shared, next.trials.front())) {
-        const std::string key = other->key;
-        found[key] = std::move(*other);
-      }
+      if (std::optional<TrialSample> other = one_by_one.culprit(shared, next.trials.front()))
+        keep(found, std::move(*other));
     }
     // Any of them may have spoilt the answers of all.
     if (!part.unsound.empty()) alone = true;
@@ -267,13 +265,11 @@ std::vector<TrialSample> sample_in_parts(const LaunchRequest& request, const Sam
           std::ranges::find(rest.trials, next.trials.at(part.failed->step).key, &TrialRequest::key);
       std::rotate(rest.trials.begin(), suspect, suspect + 1);
     } else if (part.failed) {
-      const std::string key = next.trials.at(part.failed->step).key;
-      found[key] = {.key = key, .failure = std::move(part.failed->failure)};
+      keep(found, {.key = next.trials.at(part.failed->step).key, .failure = std::move(part.failed->failure)});
     } else if (next.trials.size() == 1) {
       const std::string& key = next.trials.front().key;
-      if (!hooks.stopped() && !found.contains(key)) {
-        found[key] = {.key = key, .failure = failure_without_answer(part)};
-      }
+      if (!hooks.stopped() && !found.contains(key))
+        keep(found, {.key = key, .failure = failure_without_answer(part)});
     } else if (std::ranges::any_of(next.trials,
                                    [&](const TrialRequest& trial) { return !found.contains(trial.key); })) {
       // A trial ended the process without an answer. Alone in a process, it shows which one.

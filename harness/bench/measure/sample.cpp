@@ -71,7 +71,7 @@ void note_other_clock(Ready& trial) {
 
 /// Workers that the problem asks for may be started at any time.
 void freeze_unless_helped(const std::vector<Ready>& trials, const StepReporter& reporter) {
-  const auto helped = [](const Ready& trial) { return trial.timed && trial.timed->may_have_helpers(); };
+  const auto helped = [](const Ready& trial) { return trial.timed && trial.timed->helpers() > 0; };
   if (std::ranges::none_of(trials, helped)) freeze(reporter.record());
 }
 

@@ -133,9 +133,6 @@ PairRequest with_one_trial(const PairRequest& request, std::size_t trial) {
   return out;
 }
 
-/// The samples of each side, of all trials in one process for each.
-std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request, const Hooks& hooks);
-
 /// Where a kernel of a side answered in its place, or changed the code that judges and times it, no answer of
 /// the side counts: throws SideFailure where there is one trial, and else ChildCrash, since any may have done
 /// so.
@@ -157,7 +154,7 @@ std::vector<TurnSample> sound_samples(const PairRequest& request, std::size_t si
     try {
       out.push_back(turn_sample_from_json(answer, request.sides[side].name));
     } catch (const Error&) {
-      refuse_answers(request, side, "answered with what is no answer");
+      refuse_answers(request, side, answered_nonsense);
     }
     if (out.size() > order.size() || out.back().key != request.trials[order[out.size() - 1]].key)
       refuse_answers(request, side, answered_twice);
@@ -173,7 +170,7 @@ void require_own_code(const PairRequest& request, const std::vector<std::vector<
   };
   if (!std::ranges::all_of(samples, all_agree)) return;
   for (std::size_t side = 0; side < changed.size(); ++side) {
-    if (!changed[side].empty()) refuse_answers(request, side, "changed code in its memory: " + changed[side]);
+    if (!changed[side].empty()) refuse_answers(request, side, changed_in_memory(changed[side]));
   }
 }
 
@@ -182,77 +179,7 @@ std::filesystem::path file_of(const ScratchFolder& scratch, char kind, std::size
   return scratch.path() / fmt::format("{}{}", kind, side);
 }
 
-}  // namespace
-
-std::uint64_t draw_of(std::uint64_t seed, int launch) {
-  Rng rng(seed + 1000003 * static_cast<std::uint64_t>(launch));
-  return rng.next();
-}
-
-std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng) {
-  std::vector<std::size_t> out(count);
-  std::iota(out.begin(), out.end(), std::size_t{0});
-  return shuffled(std::move(out), rng);
-}
-
-std::pair<std::string, std::string> drawn_padding(Rng& rng) {
-  constexpr Index most = 4096;  // bytes: a page
-  return {padding, std::string(static_cast<std::size_t>(rng.integer(0, most)), 'x')};
-}
-
-std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks) {
-  return sample_accused_alone(request, sample_together, hooks);
-}
-
-std::vector<std::vector<TurnSample>> sample_accused_alone(const PairRequest& request,
-                                                          const SampleSides& sample, const Hooks& hooks) {
-  constexpr int tries = 3;  // what a kernel does now and then shows in one of them
-  constexpr std::size_t most = 64;
-  std::vector<std::vector<TurnSample>> out = sample(request, hooks);
-  if (request.trials.size() < 2 || out.empty()) return out;
-  const auto is_accused = [&](std::size_t trial) {
-    return std::ranges::any_of(out, [&](const auto& side) { return !side[trial].agrees; });
-  };
-  const auto accuse = [&](std::size_t side, std::size_t trial, const std::string& failure) {
-    out[side][trial].agrees = false;
-    out[side][trial].disagreement = failure;
-  };
-  // Returns whether it is at fault in one of so many tries.
-  const auto is_at_fault_alone = [&](std::size_t trial, int at_most) {
-    for (int i = 0; i < at_most && !hooks.stopped(); ++i) {
-      try {
-        std::vector<std::vector<TurnSample>> alone = sample(with_one_trial(request, trial), hooks);
-        if (alone.empty()) return false;
-        for (std::size_t side = 0; side < out.size(); ++side)
-          out[side][trial] = std::move(alone[side].front());
-      } catch (const SideFailure& failed) {
-        accuse(failed.side(), trial, "it " + failed.failure().reason);
-      } catch (const ChildCrash& crash) {
-        for (std::size_t side = 0; side < out.size(); ++side) accuse(side, trial, crash.what());
-      }
-      if (is_accused(trial)) return true;
-    }
-    return false;
-  };
-  std::vector<std::size_t> others;
-  bool named = false, suspected = false;
-  for (std::size_t trial = 0; trial < request.trials.size(); ++trial) {
-    if (!is_accused(trial)) {
-      others.push_back(trial);
-      continue;
-    }
-    suspected = true;
-    named = is_at_fault_alone(trial, tries) || named;
-  }
-  if (others.size() > most) others.resize(most);
-  for (std::size_t i = 0; i < others.size() && suspected && !named; ++i)
-    named = is_at_fault_alone(others[i], 1);
-  if (hooks.stopped()) return {};
-  return out;
-}
-
-namespace {
-
+/// The samples of each side, of all trials in one process for each.
 std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request, const Hooks& hooks) {
   const ScratchFolder scratch;
   const SharedRegion region = SharedRegion::made(request.shared_bytes);
@@ -347,8 +274,8 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
     if (const auto step = failed < watches.size() ? watches[failed].failed_step(end) : std::nullopt) {
       throw SideFailure(failed, request.trials.at(order.at(step->step)).key, step->failure, crash);
     }
-    if (!why_unsound(answers[failed], end).empty())
-      static_cast<void>(sound_samples(request, failed, order, answers[failed], end));
+    if (const std::string why = why_unsound(answers[failed], end); !why.empty())
+      refuse_answers(request, failed, why);
     if (end.crashed()) throw crash;
     throw Error(where, what, remedy);
   }
@@ -369,6 +296,71 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
 }
 
 }  // namespace
+
+std::uint64_t draw_of(std::uint64_t seed, int launch) {
+  Rng rng(seed + 1000003 * static_cast<std::uint64_t>(launch));
+  return rng.next();
+}
+
+std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng) {
+  std::vector<std::size_t> out(count);
+  std::iota(out.begin(), out.end(), std::size_t{0});
+  return shuffled(std::move(out), rng);
+}
+
+std::pair<std::string, std::string> drawn_padding(Rng& rng) {
+  constexpr Index most = 4096;  // bytes: a page
+  return {padding, std::string(static_cast<std::size_t>(rng.integer(0, most)), 'x')};
+}
+
+std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks) {
+  return sample_accused_alone(request, sample_together, hooks);
+}
+
+std::vector<std::vector<TurnSample>> sample_accused_alone(const PairRequest& request,
+                                                          const SampleSides& sample, const Hooks& hooks) {
+  std::vector<std::vector<TurnSample>> out = sample(request, hooks);
+  if (request.trials.size() < 2 || out.empty()) return out;
+  const auto is_accused = [&](std::size_t trial) {
+    return std::ranges::any_of(out, [&](const auto& side) { return !side[trial].agrees; });
+  };
+  const auto accuse = [&](std::size_t side, std::size_t trial, const std::string& failure) {
+    out[side][trial].agrees = false;
+    out[side][trial].disagreement = failure;
+  };
+  // Returns whether it is at fault in one of so many tries.
+  const auto is_at_fault_alone = [&](std::size_t trial, int at_most) {
+    for (int i = 0; i < at_most && !hooks.stopped(); ++i) {
+      try {
+        std::vector<std::vector<TurnSample>> alone = sample(with_one_trial(request, trial), hooks);
+        if (alone.empty()) return false;
+        for (std::size_t side = 0; side < out.size(); ++side)
+          out[side][trial] = std::move(alone[side].front());
+      } catch (const SideFailure& failed) {
+        accuse(failed.side(), trial, "it " + failed.failure().reason);
+      } catch (const ChildCrash& crash) {
+        for (std::size_t side = 0; side < out.size(); ++side) accuse(side, trial, crash.what());
+      }
+      if (is_accused(trial)) return true;
+    }
+    return false;
+  };
+  std::vector<std::size_t> others;
+  bool named = false, suspected = false;
+  for (std::size_t trial = 0; trial < request.trials.size(); ++trial) {
+    if (!is_accused(trial)) {
+      others.push_back(trial);
+      continue;
+    }
+    suspected = true;
+    named = is_at_fault_alone(trial, tries_alone) || named;
+  }
+  if (others.size() > most_tried_alone) others.resize(most_tried_alone);
+  for (std::size_t i = 0; i < others.size() && suspected && !named; ++i)
+    named = is_at_fault_alone(others[i], 1);
+  if (hooks.stopped()) return {};
+  return out;
+}
 
 Description described_by(const std::filesystem::path& program, const DescriptionRequest& request,
                          const Hooks& hooks, const Variables& environment) {

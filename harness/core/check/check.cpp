@@ -178,6 +178,9 @@ class Checker {
   std::optional<double> naive_seconds_;
 };
 
+/// A kernel by operation and variant.
+using Kernel = std::pair<const Operation*, std::size_t>;
+
 /// Corner checks and the steps that answer them, one to one.
 struct CornerSteps {
   std::vector<CornerCheck> checks;
@@ -189,6 +192,23 @@ struct CornerSteps {
     check.skipped = step.operation->unfit(step.variant, check.problem, step.context).value_or("");
     checks.push_back(std::move(check));
     steps.push_back(std::move(step));
+  }
+
+  /// Adds a check for each count of threads.
+  void add(const Kernel& kernel, const std::string& problem, const Setting& setting, double rehearsal_seconds,
+           int cores) {
+    const auto& [operation, v] = kernel;
+    const VariantInfo& variant = operation->variants()[v];
+    for (const int threads : thread_counts(variant, cores)) {
+      add({std::string(operation->name()), variant.name, problem, setting.fill, setting.placement.fenced,
+           threads},
+          {.operation = operation,
+           .variant = v,
+           .problem = problem,
+           .setting = setting,
+           .context = {.threads = threads},
+           .rehearsal_seconds = rehearsal_seconds});
+    }
   }
 };
 
@@ -262,9 +282,6 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
   return out;
 }
 
-/// A kernel by operation and variant.
-using Kernel = std::pair<const Operation*, std::size_t>;
-
 /// The kernel that a trial calls: of a variant that picks others, the one that it picks.
 Kernel kernel_of(const Trial& trial) {
   const auto choice = picked(*trial.operation, trial.variant, trial.row.problem, trial.context);
@@ -283,18 +300,9 @@ CornerSteps brief_corners(const std::set<Kernel>& kernels, int cores, std::uint6
         std::find_if(begin, kernels.end(), [&](const Kernel& kernel) { return kernel.first != &operation; });
     for (const std::string& problem : operation.corner_cases()) {
       for (const Fill fill : operation.fills()) {
-        for (auto kernel = begin; kernel != end; ++kernel) {
-          const VariantInfo& variant = operation.variants()[kernel->second];
-          for (const int threads : thread_counts(variant, cores)) {
-            out.add({std::string(operation.name()), variant.name, problem, fill, true, threads},
-                    {.operation = &operation,
-                     .variant = kernel->second,
-                     .problem = problem,
-                     .setting = {.fill = fill, .rng = Rng(seed), .placement = {.fenced = true}},
-                     .context = {.threads = threads},
-                     .rehearsal_seconds = Workload::no_rehearsal});
-          }
-        }
+        const Setting fenced{.fill = fill, .rng = Rng(seed), .placement = {.fenced = true}};
+        for (auto kernel = begin; kernel != end; ++kernel)
+          out.add(*kernel, problem, fenced, Workload::no_rehearsal, cores);
       }
     }
     begin = end;
@@ -329,9 +337,9 @@ std::vector<Checked> check_corners(std::span<const Trial> trials, const Machine&
   std::set<Kernel> kernels;
   for (const Trial& trial : trials) {
     if (!trial.skipped.empty()) continue;
-    const Kernel kernel = kernel_of(trial);
-    if (!passed.hold(*kernel.first, kernel.second)) kernels.insert(kernel);
+    kernels.insert(kernel_of(trial));
   }
+  std::erase_if(kernels, [&](const Kernel& one) { return passed.hold(*one.first, one.second); });
   std::vector<Checked> out(trials.size());
   if (kernels.empty()) return out;
   const std::vector<CornerCheck> checks =
@@ -450,19 +458,6 @@ std::vector<CornerCheck> check_corners(const Registry& registry, const std::stri
                                        const Containment& containment) {
   CornerSteps all;
   const std::vector<Selected> chosen = select(registry, filter, kin);
-  const auto add = [&](const Operation& operation, std::size_t v, const std::string& problem, Fill fill,
-                       bool fenced, double rehearsal_seconds) {
-    const VariantInfo& variant = operation.variants()[v];
-    for (const int threads : thread_counts(variant, cores)) {
-      all.add({std::string(operation.name()), variant.name, problem, fill, fenced, threads},
-              {.operation = &operation,
-               .variant = v,
-               .problem = problem,
-               .setting = {.fill = fill, .rng = Rng(seed), .placement = {.fenced = fenced}},
-               .context = {.threads = threads},
-               .rehearsal_seconds = rehearsal_seconds});
-    }
-  };
   // Fresh kernels are called again and again: some change after thousands of calls, and corner cases are
   // many.
   std::size_t rehearsals = 0;
@@ -475,8 +470,8 @@ std::vector<CornerCheck> check_corners(const Registry& registry, const std::stri
       Rng rng(seed);
       const auto problem = drawn_problem(*operation, v, rng);
       if (problem)
-        add(*operation, v, *problem, operation->fills().back(), false,
-            shared_rehearsal(all_rehearsals, rehearsals));
+        all.add({operation, v}, *problem, {.fill = operation->fills().back(), .rng = Rng(seed)},
+                shared_rehearsal(all_rehearsals, rehearsals), cores);
     }
   }
   all.listed_last = all.checks.size();
@@ -484,8 +479,9 @@ std::vector<CornerCheck> check_corners(const Registry& registry, const std::stri
     for (const std::string& problem : operation->corner_cases()) {
       for (const Fill fill : operation->fills()) {
         for (const bool fenced : {false, true}) {
+          const Setting setting{.fill = fill, .rng = Rng(seed), .placement = {.fenced = fenced}};
           for (const std::size_t v : selected)
-            add(*operation, v, problem, fill, fenced, Workload::short_rehearsal);
+            all.add({operation, v}, problem, setting, Workload::short_rehearsal, cores);
         }
       }
     }

@@ -273,7 +273,7 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
                .unsound = {},
                .kernels_ran = (*record).since.load(std::memory_order_relaxed) != 0};
   Findings findings = findings_of(answers, range, end);
-  if (!changed.empty()) findings.unsound = fmt::format("changed code in its memory: {}", changed);
+  if (!changed.empty()) findings.unsound = changed_in_memory(changed);
   if (!findings.unsound.empty()) {
     out.unsound = std::move(findings.unsound);
     return out;
@@ -315,22 +315,17 @@ bool passes_alone(const ContainedSteps& steps, std::size_t step, const Hooks& ho
   return false;
 }
 
-/// What a kernel does now and then shows in one of so many tries.
 bool passes_alone_again_and_again(const ContainedSteps& steps, std::size_t step, const Hooks& hooks) {
-  constexpr int tries = 3;
-  for (int i = 0; i < tries && !hooks.stopped(); ++i) {
+  for (int i = 0; i < tries_alone && !hooks.stopped(); ++i) {
     if (!passes_alone(steps, step, hooks)) return false;
   }
   return true;
 }
 
-/// Whoever left something behind did so shortly before, as a rule.
-constexpr std::size_t steps_before = 64;
-
 /// Finds the step before `end`, among the last `most`, that, alone, ends a process after its own calls, or
 /// has something held against it. Returns whether there is one.
 bool somebody_fails_alone(const ContainedSteps& steps, const Range& range, const Hooks& hooks,
-                          std::size_t most = steps_before) {
+                          std::size_t most = most_tried_alone) {
   bool found = false;
   for (std::size_t step = range.end; step > range.first && range.end - step < most && !found;) {
     found = !passes_alone(steps, --step, hooks) && !hooks.stopped();
@@ -502,9 +497,13 @@ void leave_crashes_to_parent() {
 }
 
 std::string why_unsound(const Answers& answers, const ChildEnd& end) {
-  if (answers.spoilt()) return "answered with what is no answer";
+  if (answers.spoilt()) return answered_nonsense;
   const bool is_cut_off = answers.sealed() && end.exit_code == Answers::cut_off;
   return is_cut_off ? "closed its answers before the last" : "";
+}
+
+std::string changed_in_memory(const std::string& code) {
+  return fmt::format("changed code in its memory: {}", code);
 }
 
 void leave_sealed(const Answers& answers) {

@@ -137,6 +137,13 @@ void leave_crashes_to_parent();
 /// Why no answer of a process counts, of which a kernel spoilt or sealed them; empty where none did.
 std::string why_unsound(const Answers& answers, const ChildEnd& end);
 inline constexpr const char* answered_twice = "answered twice for a kernel, or for another";
+inline constexpr const char* answered_nonsense = "answered with what is no answer";
+std::string changed_in_memory(const std::string& code);
+
+/// What a kernel does now and then shows in one of so many calls alone.
+inline constexpr int tries_alone = 3;
+/// Whoever left something behind did so shortly before, as a rule: so many others are called alone.
+inline constexpr std::size_t most_tried_alone = 64;
 /// From now on a kernel after which this descriptor is not the file that it is now is at fault.
 void guard_descriptor(int descriptor);
 /// Whether this is such a process.

@@ -223,7 +223,7 @@ bool AuditedSlices::on_known_content_is_quicker() {
     timed_.repeat(1);
     double passed = seconds_since(before) - seconds_of_a_look();
     // No call is slower where the processor is taken away for a while.
-    if (threads_ == 1 && !timed_.may_have_helpers()) passed = std::min(passed, cpu_seconds_of_thread() - cpu);
+    if (given_threads() == 0) passed = std::min(passed, cpu_seconds_of_thread() - cpu);
     (is_new ? on_new_content_ : on_known_content_).push_back(timed_.own_seconds().value_or(passed));
   }
   ++looks_;
@@ -234,12 +234,6 @@ bool AuditedSlices::on_known_content_is_quicker() {
   constexpr double far_times = 3, far_slack = 1e-3;
   const double times = nudged ? 1.25 : far_times, slack = nudged ? 2e-7 : 5e-5;
   constexpr Index enough = 24, enough_of_far = 6;
-  const auto quantile = [](std::vector<double> of, double share) {
-    const auto at =
-        of.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(of.size() - 1) + 0.5);
-    std::ranges::nth_element(of, at);
-    return *at;
-  };
   const double new_quarter = quantile(on_new_content_, 0.25);
   const double known_quarter = quantile(on_known_content_, 0.75);
   const bool is_quicker = looks_ >= enough && new_quarter > times * known_quarter + slack;
@@ -249,7 +243,7 @@ bool AuditedSlices::on_known_content_is_quicker() {
   if (is_quicker || is_far_quicker) {
     find(fmt::format(
         "keeps results between calls: on the content of the call before it takes {}, on new content {}",
-        seconds_text(quantile(on_known_content_, 0.5)), seconds_text(quantile(on_new_content_, 0.5))));
+        seconds_text(median(on_known_content_)), seconds_text(median(on_new_content_))));
   }
   return on_new_content_.back() > times * on_known_content_.back() + slack;
 }
