@@ -56,7 +56,7 @@ void describe(Fields& f, Row& row) {
   f.derived("detail", found.agrees ? std::string() : found.detail, {.terse = true});
   f.derived("failure", found.failure ? std::string(to_string(found.failure->kind)) : std::string(),
             {.terse = true, .about = "crashed or timed out"});
-  f("printed", check.printed, {.terse = true, .about = "output of a kernel that came back"});
+  f("remark", check.remark, {.terse = true, .about = "what it printed, or how its process ended once"});
   f("figures", found.figures,
     {.terse = true, .about = "what a right output is worth besides its time, such as the height of a plan"});
   f("seconds", check.seconds, {.terse = true, .about = "of single calls on what a file holds"});
@@ -76,9 +76,9 @@ struct Tally {
   std::string reason, failure;
   std::string worth;  ///< of the last that agreed: its figures, and the time of a call
   std::vector<std::string> details;
-  std::string printed;
+  std::string remark;
   void add(const Row& row) {
-    if (!row.check.printed.empty()) printed = fmt::format("{}: {}", row.what, row.check.printed);
+    if (!row.check.remark.empty()) remark = fmt::format("{}: {}", row.what, row.check.remark);
     const Checked& found = row.check.agreement;
     if (!row.check.skipped.empty()) {
       ++skipped;
@@ -247,7 +247,7 @@ std::string tally_text(const std::string& variant, const Tally& tally) {
   if (tally.details.size() > details_shown) {
     out += fmt::format("      and {} more\n", tally.details.size() - details_shown);
   }
-  if (!tally.printed.empty()) out += fmt::format("      {}\n", tally.printed);
+  if (!tally.remark.empty()) out += fmt::format("      {}\n", tally.remark);
   return out;
 }
 

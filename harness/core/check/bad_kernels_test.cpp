@@ -341,10 +341,10 @@ TEST_P(BadKernels, AreNamedAndCostNobodyElse) {
        check_corners(registry, "doubling", 1, 42, {}, Kin::sound, {.own_process = true, .time_limit = 0.3})) {
     if (check.variant == "bad") {
       if (told.empty()) told = check.agreement.detail;
-      if (!check.printed.empty()) printed = check.printed;
+      if (!check.remark.empty()) printed = check.remark;
       continue;
     }
-    EXPECT_EQ(check.printed, "") << check.variant;
+    EXPECT_EQ(check.remark, "") << check.variant;
     EXPECT_TRUE(check.agreement.agrees) << check.variant << ": " << check.agreement.detail;
     ++(check.variant == "right" ? right : naive);
   }

@@ -261,7 +261,7 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
                 [&](std::size_t i) {
                   return fmt::format("{}/{}", all.checks[i].operation, all.checks[i].variant);
                 },
-            .printed = [&](std::size_t i, const std::string& words) { all.checks[i].printed = words; },
+            .remark = [&](std::size_t i, const std::string& words) { all.checks[i].remark = words; },
             .say =
                 [&](std::size_t i) {
                   const CornerCheck& check = all.checks[i];

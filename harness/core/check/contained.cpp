@@ -250,7 +250,7 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
   SharedRecord record;
   Answers answers;
   Printed printed;
-  StepWatch watch(*record, &printed, steps.printed);
+  StepWatch watch(*record, &printed, steps.remark);
   const pid_t child = fork_child([&] { return work_in_child(steps, range, *record, answers, printed); });
   watch.follow(child);
   std::string changed;
@@ -359,6 +359,9 @@ std::size_t do_some(const ContainedSteps& steps, std::size_t first, std::set<std
     } else if (passes_alone_again_and_again(steps, step, hooks) && !hooks.stopped() &&
                !somebody_fails_alone(steps, {first, step}, hooks) && !kernel.empty()) {
       unsolved.insert(kernel);
+      if (steps.remark)
+        steps.remark(step,
+                     fmt::format("it {}; alone it came back", end.failed->failure.reason));
     }
     return step + 1;
   }

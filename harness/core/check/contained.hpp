@@ -175,8 +175,9 @@ struct ContainedSteps {
   std::function<bool(std::size_t step, const std::string& found)> accuses{};
   /// Names the kernel of a step: one in whose calls processes end twice is named, though it passes alone.
   std::function<std::string(std::size_t step)> kernel{};
-  /// In the caller: what the kernel of a step printed, in words, where it came back.
-  std::function<void(std::size_t step, const std::string& words)> printed{};
+  /// In the caller: what the kernel of a step printed, where it came back; or how its process ended, if not
+  /// when the step was done again.
+  std::function<void(std::size_t step, const std::string& words)> remark{};
   std::function<void(std::size_t step)> say{};  ///< in the caller, which sees steps at work now and then
 };
 

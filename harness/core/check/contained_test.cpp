@@ -120,6 +120,29 @@ TEST(Contained, BlamesNoKernelForWhatHappensOutside) {
               ThrowsMessage<Error>(StartsWith("file: is gone\n  make it")));
 }
 
+TEST(Contained, TellsOfAProcessThatEndedOnceAndBlamesNobody) {
+  const SharedRecord flag;
+  std::string said;
+  std::vector<std::size_t> done;
+  do_steps(
+      {.count = 4,
+       .work =
+           [&](std::size_t step, const StepReporter& reporter) {
+             reporter.call(step, 10, [&] {
+               if (step == 2 && (*flag).limit.exchange(1) == 0) std::raise(SIGSEGV);
+             });
+             return std::string("found");
+           },
+       .take = [&](std::size_t step, const std::string&) { done.push_back(step); },
+       .fail = [](const FailedStep& step) { ADD_FAILURE() << "step " << step.step << " is blamed"; },
+       .kernel = [](std::size_t step) { return std::to_string(step); },
+       .remark = [&](std::size_t step, const std::string& words) { said += std::to_string(step) + words; }},
+      {.own_process = true}, {});
+  EXPECT_THAT(
+      said, StartsWith("2it was ended by signal 11 (Segmentation fault); alone it came back"));
+  for (const std::size_t step : {0U, 1U, 2U, 3U}) EXPECT_THAT(done, ::testing::Contains(step));
+}
+
 TEST(Contained, GoesOnAfterAStepThatFailsWithWhatWasKnown) {
   std::string found;
   std::vector<std::size_t> failed;

@@ -64,7 +64,7 @@ struct CornerCheck {
   std::string skipped;
   std::vector<double> seconds;  ///< of calls on that input; of check_file() only
   Checked agreement;
-  std::string printed{};  ///< `it printed: "tile 3\n"`, of a kernel that came back
+  std::string remark{};  ///< `it printed: "tile 3\n"`, or how its process ended once, and not again
 };
 /// "m=2,n=2,k=9, exact fill, aligned, threads 1"
 std::string in_words(const CornerCheck& check);
