@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -120,11 +121,17 @@ const char* unfit(const assay_problem* problem) {
   return size_of(problem) == 13 ? "fears the number 13" : nullptr;
 }
 
-/// Processes that time have other variables from their start on than those that check.
+/// Processes that time are programs that were started; those that check are copies of one.
 bool is_timed() {
-  std::ifstream variables("/proc/self/environ");
-  const std::string all{std::istreambuf_iterator<char>(variables), {}};
-  return all.find("OPENBLAS_THREAD_TIMEOUT=18") != std::string::npos;
+  std::ifstream about("/proc/self/stat");
+  const std::string all{std::istreambuf_iterator<char>(about), {}};
+  std::istringstream fields(all.substr(all.rfind(')') + 1));
+  std::string state;
+  long flags = 0;
+  fields >> state;
+  for (int field = 4; field <= 9; ++field) fields >> flags;  // of the kernel, the ninth
+  constexpr long is_copy = 0x40;                             // PF_FORKNOEXEC
+  return (flags & is_copy) == 0;
 }
 
 /// Writes an answer to every socket, as the program of kernels does.

@@ -7,6 +7,7 @@
 #include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "core/files/child_process.hpp"
+#include "core/files/this_program.hpp"
 #include "core/plugin/plugins.hpp"
 
 #include <fmt/format.h>

@@ -25,8 +25,6 @@
 namespace assay {
 namespace {
 
-constexpr const char* padding = "ASSAY_PADDING";
-
 Variables common_environment(Rng& rng) {
   // A pool that looked on for work would run on the cores of the side whose turn it is.
   Variables out = pools_that_rest();
@@ -47,7 +45,7 @@ std::size_t stack_bytes(const Variables& environment) {
 /// environments are equal on all sides.
 Variables environment_for(const SideProgram& side, Variables common, std::size_t bytes) {
   for (auto& [name, value] : common) {
-    if (name == padding) value->append(bytes - stack_bytes(side.environment), 'x');
+    if (name == padding_variable) value->append(bytes - stack_bytes(side.environment), 'x');
   }
   common.insert(common.end(), side.environment.begin(), side.environment.end());
   return common;
@@ -310,7 +308,7 @@ std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng) {
 
 std::pair<std::string, std::string> drawn_padding(Rng& rng) {
   constexpr Index most = 4096;  // bytes: a page
-  return {padding, std::string(static_cast<std::size_t>(rng.integer(0, most)), 'x')};
+  return {padding_variable, std::string(static_cast<std::size_t>(rng.integer(0, most)), 'x')};
 }
 
 std::vector<std::vector<TurnSample>> sample_sides(const PairRequest& request, const Hooks& hooks) {

@@ -3,6 +3,7 @@
 #include "assay/error.hpp"
 #include "core/code/changed_code.hpp"
 #include "core/files/process_stat.hpp"
+#include "core/files/this_program.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>
@@ -360,8 +361,7 @@ std::size_t do_some(const ContainedSteps& steps, std::size_t first, std::set<std
                !somebody_fails_alone(steps, {first, step}, hooks) && !kernel.empty()) {
       unsolved.insert(kernel);
       if (steps.remark)
-        steps.remark(step,
-                     fmt::format("it {}; alone it came back", end.failed->failure.reason));
+        steps.remark(step, fmt::format("it {}; alone it came back", end.failed->failure.reason));
     }
     return step + 1;
   }
@@ -531,9 +531,19 @@ Variables pools_that_rest() {
 }
 
 void look_like_all_others() {
-  // OpenBLAS's worker spins for 2^26 cycles after a call by default, on the core that the next trial's second
-  // thread needs. 2^18 cycles still cover back-to-back calls. It is read when a program starts.
-  setenv("OPENBLAS_THREAD_TIMEOUT", "18", 0);
+  const auto forget = [](const char* name) {
+    char* const value = std::getenv(name);
+    if (value == nullptr) return;
+    unsetenv(name);
+    std::memset(value, 0, std::strlen(value));  // what a process was started with can be read as a file
+    std::memset(value - 1 - std::strlen(name), 0, std::strlen(name));
+  };
+  for (const char* of_some : {padding_variable, side_variable, plugins_variable}) forget(of_some);
+  // Libraries have read theirs when the program started.
+  for (const auto& [name, value] : pools_that_rest()) {
+    forget(name.c_str());
+    setenv(name.c_str(), value->c_str(), 1);
+  }
   constexpr std::size_t start_of_arguments = 48, end_of_arguments = 49;
   const std::vector<std::string> fields = fields_of_stat("/proc/self/stat");
   if (fields.size() <= end_of_arguments) return;

@@ -154,7 +154,7 @@ bool runs_kernels();
 Variables pools_that_rest();
 
 /// Gives this process the command line and the environment that all have which call kernels: no kernel can
-/// tell by them whether it is checked, measured or compared. Those who read their arguments have done so.
+/// tell by them whether it is checked, measured or compared. Those who read them have done so.
 void look_like_all_others();
 
 /// Seconds that a kernel may take: as asked, or 20 times what naive took on that problem and at least 10.

@@ -3,7 +3,9 @@
 
 #include "assay/check.hpp"
 #include "assay/error.hpp"
+#include "assay/files.hpp"
 #include "core/check/doubling.hpp"
+#include "core/files/this_program.hpp"
 
 #include <gmock/gmock.h>
 
@@ -19,9 +21,11 @@
 namespace assay {
 namespace {
 
+using ::testing::AllOf;
 using testing::doubled;
 using testing::Doubling;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 using Kernel = void (*)(const Doubling::Problem&, const Doubling::Input&, Doubling::Output&);
@@ -120,6 +124,32 @@ TEST(Contained, BlamesNoKernelForWhatHappensOutside) {
               ThrowsMessage<Error>(StartsWith("file: is gone\n  make it")));
 }
 
+TEST(Contained, LeavesKernelsNothingThatTellsWhoStartedThem) {
+  for (const char* of_some : {padding_variable, "ASSAY_SIDE", "ASSAY_PLUGINS", "OPENBLAS_THREAD_TIMEOUT"})
+    setenv(of_some, "told", 1);
+  setenv("MINE", "a=b", 1);
+  std::string found;
+  do_steps({.count = 1,
+            .work =
+                [&](std::size_t step, const StepReporter& reporter) {
+                  std::string out;
+                  reporter.call(step, 10, [&] {
+                    for (char** one = environ; *one != nullptr; ++one) out += std::string(*one) + '\n';
+                    out += read_file("/proc/self/environ") + read_file("/proc/self/cmdline");
+                  });
+                  return out;
+                },
+            .take = [&](std::size_t, const std::string& bytes) { found = bytes; },
+            .fail = [](const FailedStep& step) { ADD_FAILURE() << step.failure.reason; }},
+           {.own_process = true}, {});
+  for (const char* of_some :
+       {padding_variable, "ASSAY_SIDE", "ASSAY_PLUGINS", "OPENBLAS_THREAD_TIMEOUT", "MINE"})
+    unsetenv(of_some);
+  EXPECT_THAT(found,
+              AllOf(HasSubstr("MINE=a=b\n"), HasSubstr("OPENBLAS_THREAD_TIMEOUT=17"), Not(HasSubstr("told")),
+                    Not(HasSubstr(padding_variable)), HasSubstr(std::string("assay\0launch", 12))));
+}
+
 TEST(Contained, TellsOfAProcessThatEndedOnceAndBlamesNobody) {
   const SharedRecord flag;
   std::string said;
@@ -138,8 +168,7 @@ TEST(Contained, TellsOfAProcessThatEndedOnceAndBlamesNobody) {
        .kernel = [](std::size_t step) { return std::to_string(step); },
        .remark = [&](std::size_t step, const std::string& words) { said += std::to_string(step) + words; }},
       {.own_process = true}, {});
-  EXPECT_THAT(
-      said, StartsWith("2it was ended by signal 11 (Segmentation fault); alone it came back"));
+  EXPECT_THAT(said, StartsWith("2it was ended by signal 11 (Segmentation fault); alone it came back"));
   for (const std::size_t step : {0U, 1U, 2U, 3U}) EXPECT_THAT(done, ::testing::Contains(step));
 }
 

@@ -1,6 +1,7 @@
 #include "core/plugin/plugins.hpp"
 
 #include "assay/error.hpp"
+#include "core/files/this_program.hpp"
 #include "core/plugin/described.hpp"
 #include "core/plugin/library.hpp"
 #include "core/registry/erased_operation.hpp"

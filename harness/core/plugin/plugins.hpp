@@ -10,9 +10,6 @@
 
 namespace assay {
 
-/// Names the plug-ins of this process and of those that it starts, with ':' between them.
-inline constexpr const char* plugins_variable = "ASSAY_PLUGINS";
-
 /// The libraries that the environment names.
 std::vector<std::filesystem::path> plugins_here();
 
