@@ -522,8 +522,8 @@ def _plain(array):
 
 
 class _Leaves:
-    """The parts of a result: its form as a text, its arrays, and its numbers, with their types, and digests of its texts
-    in order. Equal forms have parts that can be compared one by one."""
+    """The parts of a result in order: its form as a text, its arrays, its numbers with their types, and digests of its
+    texts. Equal forms have parts that can be compared one by one."""
 
     def __init__(self, result):
         self.arrays, self.numbers, self.types, self.texts = [], [], [], []
@@ -632,7 +632,7 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
             out[f"numbers_{kind}"] = (kind, "output", (types.count(kind),))
         if texts:
             out["digests"] = ("i64", "output", (texts,))
-        if not kept and not types and not texts:
+        if not kept and not types and not texts:  # its form says all
             out["done"] = ("u8", "output", (1,))
         return out
 
@@ -685,7 +685,8 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
     with tempfile.TemporaryDirectory(prefix="assay") as folder:
         found, said = os.path.join(folder, "r.json"), os.path.join(folder, "text")
         command = ["gate", "--base", "@" + called_as[0], "--head", "@" + called_as[1], "-s", "compare/n=1",
-                   "-k", f"compare/{called_as[1]}", "--threads", "1", "--budget", str(budget), "--seed", str(seed), "--json", found]
+                   "-k", f"compare/{called_as[1]}", "--threads", "1", "--budget", str(budget), "--seed", str(seed),
+                   "--json", found]
         if limit is not None:
             command += ["--limit", str(limit)]
         # The report is written by C: it goes to a file, by the descriptors.
