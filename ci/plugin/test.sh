@@ -146,7 +146,7 @@ for result, name in (((i for i in range(3)), "generator"), (object(), "object"),
         assay.compare(lambda: (1, [result]), lambda: 1)
         sys.exit(f"compare() took a {name} for a result")
     except assay.AssayError as refused:
-        assert f"the first function returned a {name}, which cannot be compared" in str(refused), refused
+        assert f"first returned a {name}, which cannot be compared" in str(refused), refused
 named = assay.compare(f, g, x, budget=8, quiet=True)
 assert "compare/g/" in named.text and "@f" in named.text and str(named) == repr(named), named.text
 def misses(x, alhpa): pass

@@ -479,7 +479,7 @@ class Comparison:
         return f"<assay.Comparison {self.word}{figures}>"
 
 
-def _in_child(function):
+def _in_child(function, name):
     """Calls the function in a copy of this process, so that its threads stay there, and returns its result."""
     read, write = os.pipe()
     child = os.fork()
@@ -497,10 +497,10 @@ def _in_child(function):
         answer = file.read()
     os.waitpid(child, 0)
     if not answer:
-        raise AssayError("the first function ended its process")
+        raise AssayError(f"{name} ended its process")
     passed, value = pickle.loads(answer)
     if not passed:
-        raise AssayError(f"the first function raised {value}")
+        raise AssayError(f"{name} raised {value}")
     return value
 
 
@@ -601,17 +601,32 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
     arrays = "torch" if is_torch else None
     places = [i for i, kind in enumerate(kinds) if kind is not None]
 
-    def shape_of_result():
-        try:
-            leaves = _Leaves(f(*arguments))
-        except _Refused as reason:
-            return str(reason)
-        return leaves.form, [_kind_of(a) for a in leaves.arrays], leaves.types, len(leaves.texts)
+    def shape_of(function):
+        def shape():
+            try:
+                leaves = _Leaves(function(*arguments))
+            except _Refused as reason:
+                return str(reason)
+            return leaves.form, [_kind_of(a) for a in leaves.arrays], leaves.types, len(leaves.texts)
+        return shape
 
-    shape = _in_child(shape_of_result)
-    if isinstance(shape, str):
-        raise AssayError(f"the first function {shape}")
+    called_as = [_name_of(function, place) for function, place in ((f, "first"), (g, "second"))]
+    if called_as[1] in (called_as[0], "naive"):  # the name of the reference
+        called_as[1] += "_again" if f is g else "_second"
+    shape = _in_child(shape_of(f), called_as[0])
+    try:
+        other = _in_child(shape_of(g), called_as[1])
+    except AssayError:  # the gate says how it ends
+        other = shape
+    for one, name in ((shape, called_as[0]), (other, called_as[1])):
+        if isinstance(one, str):
+            raise AssayError(f"{name} {one}")
     form, kept, types, texts = shape
+    if other[0] != form:
+        text = f"WRONG: {called_as[1]} returned {other[0][:200]}, and {called_as[0]} {form[:200]}\n"
+        if not quiet:
+            print(text, end="")
+        return Comparison("wrong", None, None, None, text, {})
     names = {t: n for n, t in _TYPES.items()}
 
     def describe(n):
@@ -644,13 +659,13 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
                 given[i] = array if kinds[i][1] else array.reshape(())
             back = _Leaves(function(*given))
             if back.form != form:
-                raise ValueError(f"returned {back.form[:200]}, and the first function {form[:200]}")
+                raise ValueError(f"returned {back.form[:200]}, and {called_as[0]} {form[:200]}")
             for i, one in enumerate(back.arrays):
                 _copy(one, tensors[f"result{i}"], f"result {i}")
             for kind in set(types):
                 for i, number in enumerate(n for n, of in zip(back.numbers, types) if of == kind):
                     if kind == "i64" and number != int(number):
-                        raise ValueError(f"returned {number}, and the first function an integer")
+                        raise ValueError(f"returned {number}, and {called_as[0]} an integer")
                     tensors[f"numbers_{kind}"][i] = int(number) if kind == "i64" else number
             for i, digest in enumerate(back.texts):
                 tensors["digests"][i] = digest
@@ -675,9 +690,6 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
         (sides[1] if libc.getenv(b"ASSAY_SIDE") == called_as[1].encode() else sides[0])(**tensors)
 
     sides = called(f), called(g)
-    called_as = [_name_of(function, place) for function, place in ((f, "first"), (g, "second"))]
-    if called_as[1] in (called_as[0], "naive"):  # the name of the reference
-        called_as[1] += "_again" if f is g else "_second"
     program = _Program()
     program.add_operation("compare", about="two Python functions", fields={"n": (1, 1, 1)}, describe=describe,
                           reference=reference, cases=["n=1"], relative=relative, absolute=absolute, arrays=arrays)
