@@ -100,6 +100,11 @@ Drift drift_of(const TrialResult& trial, const Results& current, std::size_t rec
   return {};
 }
 
+/// The tolerance of a case with this spread.
+double limit_of(double spread, double plain_limit) {
+  return std::max(plain_limit, std::exp(deviations_allowed * spread));
+}
+
 /// How the other rows moved, in logarithms of ratios.
 struct Movement {
   double middle = 0, uncertainty = 0;
@@ -137,7 +142,9 @@ Interval beside(const Interval& time, const Movement& others) {
 /// Completes the evidence of a row of a foreign program. `times`: the ratios of all rows.
 void add_foreign(Evidence& out, const Paired& own, const std::vector<Interval>& times, std::size_t row) {
   constexpr std::size_t few = 64;  // of more, one says nothing about their median
-  out.of_spread = std::exchange(out.limit, out.plain_limit);
+  // Either side may look steady by chance. A regression that is noisy as well has to be sure.
+  out.of_spread = std::max(std::exchange(out.limit, out.plain_limit),
+                           limit_of(robust_deviation(own.after), out.plain_limit));
   if (!out.beside_suite) return;
   const Movement others = movement_of(times, times.size() > few ? times.size() : row);
   const Interval apart = beside(out.time, others);
@@ -165,11 +172,6 @@ Evidence evidence_for(const TrialResult& row, const Side& before, const Side& af
   if (of_case.beside(key) > 0) out.beside_case = ratio_beside(before, after, key, of_case);
   if (of_suite.beside(key) > 0) out.beside_suite = ratio_beside(before, after, key, of_suite);
   return out;
-}
-
-/// The tolerance of a case with this spread.
-double limit_of(double spread, double plain_limit) {
-  return std::max(plain_limit, std::exp(deviations_allowed * spread));
 }
 
 /// Measures how far the rows that speak for the machine moved together: the naive variants, or all rows where
