@@ -131,7 +131,14 @@ ListedOperation listed(const Operation& operation, const std::vector<std::string
   for (const FieldRule& rule : operation.fields()) out.fields.push_back(rule);
   constexpr std::array types{"f32", "f64", "f16", "bf16", "i32", "i64", "u8", "other"};  // as in plugin.h
   constexpr std::array uses{"input", "constant", "output", "updated"};
-  for (const Tensor& one : operation.tensors()) {
+  const auto tensors = [&]() -> std::vector<Tensor> {
+    try {
+      return operation.tensors();
+    } catch (const Error&) {  // of a library that cannot describe them, which a check names
+      return {};
+    }
+  };
+  for (const Tensor& one : tensors()) {
     out.tensors.push_back({std::string(one.name), types.at(static_cast<std::size_t>(one.type)),
                            uses.at(static_cast<std::size_t>(one.use))});
   }

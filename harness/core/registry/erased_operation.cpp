@@ -72,7 +72,7 @@ std::vector<std::string> ErasedOperation::corner_cases() const {
 
 std::vector<Tensor> ErasedOperation::tensors() const {
   const detail::Owned problem = parse(corner_cases().front());
-  Setting setting;
+  Setting setting{.fill = contract_.fills.front()};
   const detail::Owned input = contract_.make_input(problem.get(), setting),
                       output = contract_.make_output(problem.get(), input.get(), setting);
   std::vector<Tensor> out = detail::tensors(contract_, input.get(), output.get());
