@@ -1,5 +1,6 @@
 #include "assay/ops/data_loader.hpp"
 
+#include "assay/error.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -120,8 +121,6 @@ std::vector<Problem> DataLoader::corner_cases() {
   return {
       {.samples = 1, .bytes = 1, .batch = 1},
       {.samples = 1, .bytes = 8, .batch = 3, .workers = 2},
-      // Fewer samples than a batch, dropped: nothing is delivered.
-      {.samples = 2, .bytes = 8, .batch = 3, .workers = 1, .last = 1},
       {.samples = 12, .bytes = 64, .batch = 4},
       {.samples = 12, .bytes = 64, .batch = 4, .workers = 1, .prefetch = 1},
       {.samples = 13, .bytes = 63, .batch = 4, .workers = 2, .prefetch = 1},
@@ -148,6 +147,11 @@ double DataLoader::footprint(const Problem& p) {
 }
 
 auto DataLoader::make_input(const Problem& p, Setting& setting) -> Input {
+  if (p.shape().batches() == 0) {
+    throw Error(std::string(name),
+                "has no batch: last=drop drops the only one, so that nothing could be compared",
+                "give more samples, a smaller batch, or last=keep");
+  }
   Input in{.records = KnownRecords::open({.records = p.samples, .bytes = p.bytes}, p.state(), setting),
            .order = setting.buffer<Index>(p.samples),
            .key = setting.buffer<std::uint64_t>(1)};

@@ -1,5 +1,6 @@
 #include "assay/ops/data_loader.hpp"
 
+#include "assay/error.hpp"
 #include "assay/registry.hpp"
 
 #include <gmock/gmock.h>
@@ -51,6 +52,13 @@ Agreement deliver(
   return registry.at(DataLoader::name)
       .open("samples=10,bytes=8,batch=4" + options, {.fill = Fill::uniform, .rng = Rng(5)})
       ->check(0, {});
+}
+
+TEST(DataLoader, RefusesAPassWithoutABatch) {
+  Registry registry;
+  registry.add<DataLoader>({.name = "naive", .run = [](const Problem&, const Input&, Output&) {}});
+  EXPECT_THAT(([&] { registry.at(DataLoader::name).open("samples=1,bytes=1,batch=2,last=drop", {}); }),
+              ::testing::ThrowsMessage<Error>(HasSubstr("data_loader: has no batch")));
 }
 
 TEST(DataLoader, AcceptsTheBatchesInOrder) {

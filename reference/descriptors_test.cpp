@@ -34,7 +34,18 @@ TEST(Descriptors, OfMatmulAreProducts) {
   EXPECT_THAT(complaint("matmul/512x256"), HasSubstr("has no two tensors"));
   EXPECT_THAT(complaint("matmul/512x256:255x1024"), HasSubstr("do not fit each other"));
   EXPECT_THAT(complaint("matmul/512x256:256x1024:512x1023"), HasSubstr("is not their product"));
-  EXPECT_THAT(complaint("matmul/1x2x3x4:1x2x4x3"), HasSubstr("two or three dimensions"));
+  EXPECT_EQ(case_of("matmul/12x384x384:12x384x64_n\"encoder:WV\""), "batched_gemm/batch=12,m=384,n=64,k=384");
+  EXPECT_EQ(case_of("matmul/2x3x5x6:2x3x6x7"), "batched_gemm/batch=6,m=5,n=7,k=6")
+      << "leading ones are a batch";
+  EXPECT_EQ(case_of("matmul/8x5x6:1x6x7:8x5x7"), "gemm/m=40,n=7,k=6") << "one B for all";
+  EXPECT_EQ(case_of("matmul/2x3x5x6:1x1x6x7"), "gemm/m=30,n=7,k=6");
+  EXPECT_THAT(complaint("matmul/1x5x6:8x6x7"),
+              HasSubstr("one side is the same for all or some of the batch"));
+  EXPECT_THAT(complaint("matmul/2x1x5x6:2x3x6x7"),
+              HasSubstr("one side is the same for all or some of the batch"));
+  EXPECT_THAT(complaint("matmul/2x5x6:3x6x7"), HasSubstr("do not fit each other"));
+  EXPECT_THAT(complaint("matmul/2147483648x2147483648x2147483648x5x6:1x1x1x6x7"), HasSubstr("do not fit"));
+  EXPECT_THAT(complaint("matmul/6:6x7"), HasSubstr("two or more dimensions"));
 }
 
 TEST(Descriptors, OfConvolutionsAreConvolutions) {
@@ -47,6 +58,9 @@ TEST(Descriptors, OfConvolutionsAreConvolutions) {
             "left=0,right=0");
   EXPECT_EQ(case_of("conv/mb1ic8ih10oc4oh10kh3dh1ph2"),
             "conv2d/n=1,c=8,f=4,h=10,w=10,kernel=3,dilation=2,pad=2");
+  EXPECT_EQ(case_of("conv/mb1ic8id1ih10oc4od1oh10kd1kh3ph1pd0_n\"flat\""),
+            "conv2d/n=1,c=8,f=4,h=10,w=10,kernel=3,pad=1")
+      << "a depth of one";
   EXPECT_EQ(case_of("conv/mb1ic8ih56oc4oh28kh3sh2ph1"),
             "conv2d/n=1,c=8,f=4,h=56,w=56,kernel=3,stride=2,pad=1,bottom=0,right=0");
 }

@@ -132,6 +132,31 @@ same = assay.compare(f, f, x, budget=20, quiet=True)
 assert same.word in ("same", "undecided"), same.text
 assert assay.compare(f, wrong, x, budget=10, quiet=True).word == "wrong"
 assert assay.compare(lambda: 20000000, lambda: 20000001, budget=10, quiet=True).word == "wrong"
+def word(f, g, *x): return assay.compare(f, g, *x, budget=8, quiet=True).word
+for other in (lambda: [9, 9], lambda: [1, 2, 4], lambda: (1, 2, 3), lambda: None, lambda: [1, 2, 3.5]):
+    assert word(lambda: [1, 2, 3], other) not in ("same", "faster", "slower", "undecided")
+nested = {"a": [(1, 2.5), {"x"}, "text", None], "b": 1 + 2j}
+def changed(key, value): return lambda: {**nested, key: value}
+for other in (changed("b", 1 + 3j), changed("a", [(1, 2.5), {"y"}, "text", None]), changed("c", 1),
+              changed("a", [(1, 2.5), {"x"}, "other", None]), changed("a", [(1, 2.5), {"x"}, "text", 0])):
+    assert word(lambda: nested, other) not in ("same", "faster", "slower", "undecided")
+assert word(lambda: nested, lambda: dict(reversed(nested.items()))) in ("same", "faster", "slower", "undecided")
+for result, name in (((i for i in range(3)), "generator"), (object(), "object"), (range(3), "range")):
+    try:
+        assay.compare(lambda: (1, [result]), lambda: 1)
+        sys.exit(f"compare() took a {name} for a result")
+    except assay.AssayError as refused:
+        assert f"first returned a {name}, which cannot be compared" in str(refused), refused
+named = assay.compare(f, g, x, budget=8, quiet=True)
+assert "compare/g/" in named.text and "@f" in named.text and str(named) == repr(named), named.text
+def misses(x, alhpa): pass
+assay.variant("layernorm", misses)
+assert "misses" in str(assay._script.kernels[-1].name)
+try:
+    assay._Parameters(misses, "m").of({"x": memoryview(b""), "y": memoryview(b""), "rows": 2})
+    sys.exit("a parameter that there is not was taken")
+except TypeError as wrong_signature:
+    assert "alhpa, and there are the tensors x, y, in this order, and the fields rows" in str(wrong_signature)
 try:
     assay.compare(f, 3)
     sys.exit("compare() took a number for a function")

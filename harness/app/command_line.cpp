@@ -21,6 +21,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -102,6 +103,9 @@ int with_faults_caught(int argc, const char* const* argv, const std::function<Ou
     return translated(exit_code::unusable, codes);
   } catch (const std::system_error& failure) {  // files, and what the system has no more of
     print_visible(stderr, "assay: {}\n", failure.what());
+    return translated(exit_code::unusable, codes);
+  } catch (const std::bad_alloc&) {
+    print_visible(stderr, "assay: memory: the system gives no more\n  raise `ulimit -v`, or choose less\n");
     return translated(exit_code::unusable, codes);
   } catch (const std::exception& failure) {
     print_visible(stderr, "assay: {}\n", failure.what());

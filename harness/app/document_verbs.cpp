@@ -8,6 +8,7 @@
 #include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
+#include "bench/compare/fields.hpp"
 #include "bench/compare/outcome_of.hpp"
 #include "bench/compare/pull_request.hpp"
 #include "bench/compare/words.hpp"
@@ -20,7 +21,10 @@
 #include "bench/report/history.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"
+#include "core/plan/filter.hpp"
+#include "core/statistics/statistics.hpp"
 #include "core/text/command.hpp"
+#include "core/text/wrapped.hpp"
 #include "training/epoch/epoch_log.hpp"
 #include "training/epoch/forecast.hpp"
 #include "training/job/read_job.hpp"
@@ -28,6 +32,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <regex>
@@ -53,11 +58,86 @@ std::string remarks(std::string_view side, const Results& results) {
 
 }  // namespace
 
+namespace {
+
+/// Says which times were compared, and what else both files hold, with the trial in which that moved
+/// farthest.
+std::string compared_text(const Results& before, const Results& after, double limit) {
+  struct Moved {
+    double ratio = 1;
+    std::string key;
+  };
+  std::map<std::string, Moved> others;
+  const auto see = [&](const std::string& name, const std::string& key, double was, double is) {
+    Moved& one = others[name];
+    const double ratio = was > 0 ? is / was : 1;
+    if (ratio > 0 && std::max(ratio, 1 / ratio) > std::max({limit, one.ratio, 1 / one.ratio}))
+      one = {ratio, key};
+  };
+  const auto processor = [](const TrialResult& trial) {
+    std::vector<double> seconds;
+    for (const Launch& launch : trial.launches) {
+      for (const Slice& slice : launch) seconds.push_back(slice.cpu_seconds);
+    }
+    return seconds.empty() ? 0 : median(seconds);
+  };
+  std::map<std::string_view, const TrialResult*> earlier;
+  for (const TrialResult& trial : before.trials) earlier.emplace(trial.key, &trial);
+  for (const TrialResult& now : after.trials) {
+    const auto found = earlier.find(now.key);
+    if (found == earlier.end()) continue;
+    const TrialResult& then = *found->second;
+    const double was = processor(then), is = processor(now);
+    if (was > 0 && is > 0) see("processor time", now.key, was, is);
+    for (const auto& [name, value] : now.figures) {
+      if (const auto old = then.figures.find(name); old != then.figures.end())
+        see(name, now.key, old->second, value);
+    }
+  }
+  std::string out;
+  for (const auto& [name, moved] : others) {
+    out += (out.empty() ? "; not compared: " : ", ") + name;
+    if (!moved.key.empty()) out += fmt::format(" ({:.2f} times in {})", moved.ratio, moved.key);
+  }
+  return "compared: wall time" + out;
+}
+
+/// Returns the limits of trials that a file gives one. Throws Error for a filter that selects none.
+std::map<std::string, double, std::less<>> limits_in(const std::filesystem::path& file,
+                                                     const Results& results) {
+  std::map<std::string, double, std::less<>> out;
+  if (file.empty()) return out;
+  const auto all = value_from<TrialLimits>(read_file(file), file.string(), "see assay schema limits");
+  for (const TrialLimit& one : all.limits) {
+    const Filter filter(one.filter, Registry{});
+    bool selects = false;
+    for (const TrialResult& trial : results.trials) {
+      if (!filter.selects(trial.key)) continue;
+      selects = true;
+      out.emplace(trial.key, one.limit);
+    }
+    if (!selects) filter.throw_selects_nothing(file.string());
+  }
+  return out;
+}
+
+}  // namespace
+
 Outcome compare_verb(const CompareOptions& options) {
   const Results before = read_any_results(options.before);
   const Results after = read_any_results(options.after);
-  const Comparison comparison = compare(before, after, {.limit = options.limit});
-  Outcome outcome = outcome_of(comparison, {.against = Against::baseline, .measured = after.trials.size()});
+  Comparison comparison =
+      compare(before, after, {.limit = options.limit, .limits = limits_in(options.limits, after)});
+  // Rows that are not shown stay witnesses.
+  const Filter filter(options.filter, Registry{});
+  std::erase_if(comparison.rows, [&](const ComparedRow& row) { return !filter.selects(row.key); });
+  std::erase_if(comparison.failures, [&](const std::string& one) {
+    return !filter.selects(one.substr(0, one.find(" had a time before")));
+  });
+  if (comparison.rows.empty() && !options.filter.empty())
+    filter.throw_selects_nothing(options.after.string());
+  Outcome outcome = outcome_of(comparison, {.against = Against::baseline, .measured = comparison.rows.size()},
+                               {.undecided_fails = options.undecided_fails});
   if (const std::size_t failures = comparison.failures.size(); failures > 0 && !fails(outcome.word)) {
     outcome.add(Word::wrong, fmt::format("{} {} a time before and {} an error now", failures,
                                          failures == 1 ? "trial had" : "trials had",
@@ -66,13 +146,15 @@ Outcome compare_verb(const CompareOptions& options) {
   PullRequest page = pull_request_of(comparison, before, after);
   page.outcome = outcome.line();
   page.kept = "--json FILE writes them";
+  page.notes.push_back(compared_text(before, after, options.limit));
   // A command that selects trials already takes no second selection.
   if (after.command.find(" -k ") == std::string::npos) page.command = after.command;
   if (options.as_markdown) {
     put_document(options.json, pull_request_markdown(page), to_json(comparison));
   } else {
-    const std::string text =
-        remarks("before", before) + remarks("after", after) + comparison_text(comparison, before, after);
+    const std::string text = remarks("before", before) + remarks("after", after) +
+                             wrapped(page.notes.back(), terminal_width, "  ") + "\n" +
+                             comparison_text(comparison, before, after);
     const ComparedRow* worst = largest_slow_down(comparison, /*crept_too=*/true);
     const bool repeats = worst != nullptr && !page.command.empty();
     put(options.json,

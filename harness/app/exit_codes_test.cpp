@@ -2,11 +2,13 @@
 
 #include "assay/files.hpp"
 #include "assay/outcome.hpp"
+#include "assay/pipeline.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <new>
 #include <vector>
 
 namespace assay {
@@ -42,6 +44,15 @@ TEST(ExitCodes, AreReadFromACommandLineThatCannotBeParsed) {
   EXPECT_EQ(asked({"gate", "--exit-code"}), ExitCodes::usual);
   EXPECT_EQ(asked({"gate", "-k", "bisect"}), ExitCodes::usual);
   EXPECT_EQ(asked({}), ExitCodes::usual);
+}
+
+TEST(ExitCodes, OfTooLittleMemoryHaveAMessage) {
+  const std::vector<const char*> words{"assay", "list"};
+  ::testing::internal::CaptureStderr();
+  const int code = run_command_line(2, words.data(), []() -> Registry { throw std::bad_alloc(); });
+  EXPECT_EQ(code, exit_code::unusable);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::HasSubstr("memory: the system gives no more"));
 }
 
 TEST(ExitCodes, StandInTheReadmeWithTheirMeanings) {

@@ -16,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <set>
@@ -36,10 +37,14 @@ struct ListedVariant {
   std::optional<std::string> unfit;
   std::vector<ListedChoice> choices;
 };
+struct ListedTensor {
+  std::string name, type, use;
+};
 struct ListedOperation {
   std::string name, about;
   int version = 0;
   std::vector<FieldRule> fields;
+  std::vector<ListedTensor> tensors;
   std::vector<std::string> fills, corner_cases;
   std::vector<ListedVariant> variants;
 };
@@ -78,11 +83,18 @@ void describe(Fields& f, ListedVariant& one) {
   f("known_honest", one.info.known_honest, {.terse = true, .about = "why it looks like a cheat"});
 }
 
+void describe(Fields& f, ListedTensor& one) {
+  f("name", one.name);
+  f("type", one.type, {.about = "other: what a plug-in sees as bytes"});
+  f("use", one.use, {.about = "input, constant, output or updated"});
+}
+
 void describe(Fields& f, ListedOperation& one) {
   f("name", one.name);
   f("about", one.about);
   f("version", one.version);
   f("fields", one.fields);
+  f("tensors", one.tensors, {.about = "in the order in which a kernel of a plug-in gets them"});
   f("fills", one.fills);
   f("corner_cases", one.corner_cases);
   f("variants", one.variants);
@@ -117,6 +129,19 @@ ListedOperation listed(const Operation& operation, const std::vector<std::string
                       .version = operation.version(),
                       .corner_cases = operation.corner_cases()};
   for (const FieldRule& rule : operation.fields()) out.fields.push_back(rule);
+  constexpr std::array types{"f32", "f64", "f16", "bf16", "i32", "i64", "u8", "other"};  // as in plugin.h
+  constexpr std::array uses{"input", "constant", "output", "updated"};
+  const auto tensors = [&]() -> std::vector<Tensor> {
+    try {
+      return operation.tensors();
+    } catch (const Error&) {  // of a library that cannot describe them, which a check names
+      return {};
+    }
+  };
+  for (const Tensor& one : tensors()) {
+    out.tensors.push_back({std::string(one.name), types.at(static_cast<std::size_t>(one.type)),
+                           uses.at(static_cast<std::size_t>(one.use))});
+  }
   for (const Fill fill : operation.fills()) out.fills.emplace_back(to_string(fill));
   for (std::size_t v = 0; v < operation.variants().size(); ++v) {
     const VariantInfo& variant = operation.variants()[v];
@@ -178,6 +203,10 @@ std::string text_of(const ListedOperation& operation) {
   std::string out = fmt::format("{}  {}\n", operation.name, operation.about);
   out += fmt::format("  problem {}; fills {}; {} corner cases\n", fmt::join(fields, " "),
                      fmt::join(operation.fills, ", "), operation.corner_cases.size());
+  std::vector<std::string> tensors;
+  for (const ListedTensor& one : operation.tensors)
+    tensors.push_back(fmt::format("{} ({} {})", one.name, one.type, one.use));
+  if (!tensors.empty()) out += fmt::format("  tensors {}\n", fmt::join(tensors, ", "));
   std::map<std::string, std::vector<std::string>> not_here;  // names by reason
   for (const ListedVariant& one : operation.variants) {
     const VariantInfo& variant = one.info;

@@ -48,6 +48,10 @@ TEST(List, HasKernelsThatOneWouldUse) {
               AllOf(HasSubstr("plausible      KNOWN BAD"), Not(HasSubstr("  added"))));
 }
 
+TEST(List, HasTheTensorsOfAContractInTheirOrder) {
+  EXPECT_THAT(listed({}), HasSubstr("\n  tensors x (f32 input), y (f32 output)\n"));
+}
+
 TEST(List, SaysOnceWhyVariantsDoNotRunHere) {
   EXPECT_THAT(listed({}), AllOf(HasSubstr("\n  not here       wide, wider: needs vectors\n"),
                                 Not(HasSubstr("\n  wide "))));

@@ -40,6 +40,7 @@ constexpr std::array formats{
     FileFormat{"results", "what `assay run -o`, `assay gate -o` and `assay wrap -o` write",
                schema_of<Results>},
     FileFormat{"baseline", "what `assay record` writes", schema_of<Baseline>},
+    FileFormat{"limits", "limits of single trials, for `assay compare --limits`", schema_of<TrialLimits>},
     FileFormat{"comparison", "what `assay compare --json` writes", schema_of<Comparison>},
     FileFormat{"report", "what `assay report --json` writes", schema_of<Report>},
     FileFormat{"claims", "what public write-ups claim, and the cases that decide: suites/claims.json",

@@ -8,6 +8,7 @@
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/report.hpp"
+#include "bench/compare/fields.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/programs/bundle.hpp"
 #include "bench/report/audit_report.hpp"
@@ -91,6 +92,7 @@ std::vector<Sample> samples() {
                                     .files = {{"results.json", "0", "results"}},
                                     .find_variant = [](const auto&, const auto&) { return nullptr; }})));
   written("history", to_json(history_of({{"results.json", results}, {"later.json", results}}, {}, {})));
+  written("limits", json_text(to_value(TrialLimits{{{"^BM_Parse/", 1.2}}})));
   written("examination", to_json(Examination{.findings = {{.topic = "memory", .text = "is there"}}}));
 
   const Circumstances made{.date = "2026-01-01T00:00:00Z",

@@ -235,9 +235,12 @@ struct SelftestAgainOptions {
 
 struct CompareOptions {
   std::filesystem::path before, after;
+  std::string filter;
   bool as_markdown = false;
   PageFiles page;
   double limit = GatePolicy{}.limit;
+  std::filesystem::path limits;  ///< of single trials
+  bool undecided_fails = false;
   std::string json;
   bool quiet = false;
 };

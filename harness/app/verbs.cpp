@@ -55,6 +55,11 @@ void baselines(OptionList& o, Paths& value, OptionRule rule = {}) {
 void limit(OptionList& o, OptionValue value, std::string_view about) {
   o("--limit", std::move(value), about, {.least = 1.001, .most = 100});
 }
+void undecided(OptionList& o, bool& fails) {
+  o("--on-undecided", choice_of(fails, weights_of_undecided),
+    "warn (default) or fail: exit 3 for trials that are undecided, not comparable or gone",
+    {.repeated = false});
+}
 void json(OptionList& o, std::string& value) {
   o("--json", &value, "write JSON to this file; - is standard output, and replaces the text", output_file);
 }
@@ -324,9 +329,7 @@ void describe(OptionList& o, ReleaseOptions& options) {
 
 void describe(OptionList& o, GateRules& rules) {
   baselines(o, rules.baselines);
-  o("--on-undecided", choice_of(rules.failing.undecided_fails, weights_of_undecided),
-    "warn (default) or fail: exit 3 for trials that are undecided, not comparable or gone",
-    {.repeated = false});
+  undecided(o, rules.failing.undecided_fails);
   o("--drift-limit", &rules.drift_limit, "time ratio since the release that is still the same (default 1.03)",
     {.least = 1.001, .most = 100, .repeated = false});
   exit_codes(o, rules.failing.bisection);
@@ -445,12 +448,16 @@ void describe(OptionList& o, SelftestAgainOptions& options) {
 
 void describe(OptionList& o, CompareOptions& options) {
   o("before", &options.before,
-    "results before: of `run -o`, Google Benchmark, hyperfine, pytest-benchmark, NVBench or benchdnn",
+    "results before: of `run -o`, Google Benchmark, hyperfine, pytest-benchmark, NVBench, benchdnn, JMH, "
+    "criterion, asv, Go, Catch2 or llama-bench",
     {.required = true});
   o("after", &options.after, "results after", {.required = true});
   o("--md", &options.as_markdown, "print Markdown");
   page(o, options.page);
+  filter(o, options.filter, {});
   limit(o, &options.limit, "time ratio that is still the same (default 1.05)");
+  o("--limits", &options.limits, "a file with limits of single trials: `assay schema limits`");
+  undecided(o, options.undecided_fails);
   json(o, options.json);
   quiet(o, options.quiet);
 }
@@ -674,7 +681,7 @@ std::span<const Verb> verbs() {
       {"prepare", "build both sides of a gate for jobs elsewhere", call<prepare_verb>},
       {"wrap --base --head", "time and judge any two commands in turns", call<commands_verb>},
       {"wrap", "time any command, and say what a gate of it could see", call<command_verb>},
-      {"compare", "two result files: ours, or those of five other programs", call<compare_verb>},
+      {"compare", "two result files: ours, or those of other programs", call<compare_verb>},
       {"merge", "results of all shards of one selection into one file", call<merge_verb>},
       {"predict", "seconds of an epoch: of a suite, or of any training job", call<predict_verb>},
       {"epoch --score", "sum up a log of epochs", call<score_verb>},

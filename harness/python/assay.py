@@ -24,7 +24,9 @@ where libraries are installed.
 import ctypes
 import ctypes.util
 import glob
+import hashlib
 import inspect
+import itertools
 import json
 import math
 import os
@@ -247,7 +249,10 @@ class _Parameters:
     def of(self, known):
         missing = [name for name in self._needed if name not in known]
         if missing:
-            raise TypeError(f"has a parameter {missing[0]}, and there are {', '.join(known)}")
+            tensors = [name for name in known if hasattr(known[name], "__len__")]
+            fields = [name for name in known if name not in tensors]
+            raise TypeError(f"has a parameter {missing[0]}, and there are the tensors {', '.join(tensors) or 'none'}, "
+                            f"in this order, and the fields {', '.join(fields) or 'none'}: see `assay list`")
         return known if self._all else {name: known[name] for name in self._names if name in known}
 
 
@@ -438,7 +443,7 @@ def variant(operation, function=None, *, name=None, summary="", threaded=False, 
     returns the time of all calls since the last question, by a clock of its own. synchronize() waits for work that the
     calls started."""
     def add(f):
-        own = name or re.sub(r"[^a-z0-9_]", "_", getattr(f, "__name__", "function").lower()).strip("_") or "function"
+        own = name or _name_of(f, "function")
         _script.add_kernel(operation, own, f, summary, threaded, libraries, precision, unfit, synchronize, seconds,
                            arrays)
         return f
@@ -473,11 +478,8 @@ class Comparison:
         figures = "" if self.ratio is None else f" ratio={self.ratio:.4g} [{self.low:.4g}, {self.high:.4g}]"
         return f"<assay.Comparison {self.word}{figures}>"
 
-    def __str__(self):
-        return self.text
 
-
-def _in_child(function):
+def _in_child(function, name):
     """Calls the function in a copy of this process, so that its threads stay there, and returns its result."""
     read, write = os.pipe()
     child = os.fork()
@@ -495,11 +497,74 @@ def _in_child(function):
         answer = file.read()
     os.waitpid(child, 0)
     if not answer:
-        raise AssayError("the first function ended its process")
+        raise AssayError(f"{name} ended its process")
     passed, value = pickle.loads(answer)
     if not passed:
-        raise AssayError(f"the first function raised {value}")
+        raise AssayError(f"{name} raised {value}")
     return value
+
+
+class _Refused(Exception):
+    """A result that cannot be compared. The text names its type."""
+
+
+def _plain(array):
+    """The array in a type of ours: truth values and narrow integers widened, complex numbers as pairs."""
+    kind = str(array.dtype).split(".")[-1]
+    wider = {"bool": "uint8", "int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64"}.get(kind)
+    is_torch = type(array).__module__.split(".")[0] == "torch"
+    if wider is not None:
+        return array.to(getattr(sys.modules["torch"], wider)) if is_torch else array.astype(wider)
+    if kind in ("complex64", "complex128"):
+        return sys.modules["torch"].view_as_real(array) if is_torch else \
+            array.reshape(-1).view("float32" if kind == "complex64" else "float64")
+    return array
+
+
+class _Leaves:
+    """The parts of a result in order: its form as a text, its arrays, its numbers with their types, and digests of its
+    texts. Equal forms have parts that can be compared one by one."""
+
+    def __init__(self, result):
+        self.arrays, self.numbers, self.types, self.texts = [], [], [], []
+        self.form = self._form_of(result)
+
+    def _number(self, one, kind):
+        self.numbers.append(one)
+        self.types.append(kind)
+        return "number"
+
+    def _form_of(self, one):
+        if one is None:
+            return "None"
+        if isinstance(one, str) or (isinstance(one, int) and not -2**63 <= one < 2**63):
+            digest = hashlib.blake2b(repr(one).encode(errors="surrogatepass"), digest_size=8).digest()
+            self.texts.append(int.from_bytes(digest, "little", signed=True))
+            return type(one).__name__ if isinstance(one, str) else "large int"
+        if isinstance(one, (int, float)):
+            return self._number(one, "f64" if isinstance(one, float) else "i64")
+        if isinstance(one, complex):
+            return f"complex {self._number(one.real, 'f64')} {self._number(one.imag, 'f64')}"
+        if isinstance(one, dict):
+            items = sorted(one.items(), key=lambda item: repr(item[0]))
+            return "{" + ", ".join(f"{key!r}: {self._form_of(value)}" for key, value in items) + "}"
+        if isinstance(one, (set, frozenset)):
+            return "{" + ", ".join(map(repr, sorted(one, key=repr))) + "}"
+        if isinstance(one, (list, tuple)):
+            forms = [(form, len(list(same))) for form, same in itertools.groupby(map(self._form_of, one))]
+            inside = ", ".join(form if count == 1 else f"{form} x {count}" for form, count in forms)
+            return f"[{inside}]" if isinstance(one, list) else f"({inside})"
+        if hasattr(one, "dtype") and hasattr(one, "shape"):
+            one = _plain(one)
+        kind = _kind_of(one)
+        if kind is not None and kind[1] == () and kind[0] in (F16, F32, F64, I32, I64, U8):
+            return self._number(one.item(), {F16: "f16", F32: "f32", F64: "f64"}.get(kind[0], "i64"))
+        if kind is None or kind[0] is None:
+            of = f" of {one.dtype}" if kind is not None and hasattr(one, "dtype") else ""
+            raise _Refused(f"returned a {type(one).__name__}{of}, which cannot be compared: return numbers, texts, "
+                           "arrays, or lists, tuples, dicts and sets of these")
+        self.arrays.append(one)
+        return "array"
 
 
 def _kind_of(array):
@@ -521,7 +586,8 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
 
     Arrays among the arguments show types and shapes: their contents are drawn anew, floating-point numbers from
     [-1, 1), integers from those that are there. Other arguments are handed over as they are. Results are compared
-    with those of f, by the tolerances of torch.testing.assert_close unless given. f and g run in processes of their
+    with those of f: arrays and floats by the tolerances of torch.testing.assert_close unless given, integers, texts and
+    the form of lists, tuples, dicts and sets exactly. Other types are refused by name. f and g run in processes of their
     own that take turns, as builds do in `assay gate`; start no threads before, of a library that cannot bear a fork.
 
     Returns a Comparison. Raises AssayError where nothing can be compared."""
@@ -535,21 +601,32 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
     arrays = "torch" if is_torch else None
     places = [i for i, kind in enumerate(kinds) if kind is not None]
 
-    def shapes_of_results():
-        results = f(*arguments)
-        results = results if isinstance(results, tuple) else (results,)
-        out = []
-        for one in results:
-            kind = _kind_of(one)
-            if kind is None and isinstance(one, (int, float)):
-                kind = (I64 if isinstance(one, int) else F64, (1,))
-            if kind is not None and kind[0] is None:
-                raise TypeError("returned an array of a type that is not known here")
-            out.append(kind)
-        return out
+    def shape_of(function):
+        def shape():
+            try:
+                leaves = _Leaves(function(*arguments))
+            except _Refused as reason:
+                return str(reason)
+            return leaves.form, [_kind_of(a) for a in leaves.arrays], leaves.types, len(leaves.texts)
+        return shape
 
-    results = _in_child(shapes_of_results)
-    kept = [k for k in results if k is not None]
+    called_as = [_name_of(function, place) for function, place in ((f, "first"), (g, "second"))]
+    if called_as[1] in (called_as[0], "naive"):  # the name of the reference
+        called_as[1] += "_again" if f is g else "_second"
+    shape = _in_child(shape_of(f), called_as[0])
+    try:
+        other = _in_child(shape_of(g), called_as[1])
+    except AssayError:  # the gate says how it ends
+        other = shape
+    for one, name in ((shape, called_as[0]), (other, called_as[1])):
+        if isinstance(one, str):
+            raise AssayError(f"{name} {one}")
+    form, kept, types, texts = shape
+    if other[0] != form:
+        text = f"WRONG: {called_as[1]} returned {other[0][:200]}, and {called_as[0]} {form[:200]}\n"
+        if not quiet:
+            print(text, end="")
+        return Comparison("wrong", None, None, None, text, {})
     names = {t: n for n, t in _TYPES.items()}
 
     def describe(n):
@@ -566,7 +643,11 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
             out["call"] = ("f32", "input", (1,))
         for i, (kind, extents) in enumerate(kept):
             out[f"result{i}"] = (names[kind], "output", extents or (1,))
-        if not kept:
+        for kind in sorted(set(types)):
+            out[f"numbers_{kind}"] = (kind, "output", (types.count(kind),))
+        if texts:
+            out["digests"] = ("i64", "output", (texts,))
+        if not kept and not types and not texts:  # its form says all
             out["done"] = ("u8", "output", (1,))
         return out
 
@@ -576,14 +657,19 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
             for i in places:
                 array = tensors[f"argument{i}"]
                 given[i] = array if kinds[i][1] else array.reshape(())
-            back = function(*given)
-            back = back if isinstance(back, tuple) else (back,)
-            back = [b for b, kind in zip(back, results) if kind is not None] if len(back) == len(results) else back
-            if len(back) != len(kept):
-                raise ValueError(f"returned {len(back)} results, and the first function {len(kept)}")
-            for i, one in enumerate(back):
+            back = _Leaves(function(*given))
+            if back.form != form:
+                raise ValueError(f"returned {back.form[:200]}, and {called_as[0]} {form[:200]}")
+            for i, one in enumerate(back.arrays):
                 _copy(one, tensors[f"result{i}"], f"result {i}")
-            if not kept:
+            for kind in set(types):
+                for i, number in enumerate(n for n, of in zip(back.numbers, types) if of == kind):
+                    if kind == "i64" and number != int(number):
+                        raise ValueError(f"returned {number}, and {called_as[0]} an integer")
+                    tensors[f"numbers_{kind}"][i] = int(number) if kind == "i64" else number
+            for i, digest in enumerate(back.texts):
+                tensors["digests"][i] = digest
+            if "done" in tensors:
                 tensors["done"][0] = 1
         return call
 
@@ -601,17 +687,18 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
     libc.getenv.restype = ctypes.c_char_p
 
     def of_this_side(**tensors):
-        (sides[1] if libc.getenv(b"ASSAY_SIDE") == b"g" else sides[0])(**tensors)
+        (sides[1] if libc.getenv(b"ASSAY_SIDE") == called_as[1].encode() else sides[0])(**tensors)
 
     sides = called(f), called(g)
     program = _Program()
     program.add_operation("compare", about="two Python functions", fields={"n": (1, 1, 1)}, describe=describe,
                           reference=reference, cases=["n=1"], relative=relative, absolute=absolute, arrays=arrays)
-    program.add_kernel("compare", "function", of_this_side, "the one that is compared", arrays=arrays)
+    program.add_kernel("compare", called_as[1], of_this_side, "the one that is compared", arrays=arrays)
     with tempfile.TemporaryDirectory(prefix="assay") as folder:
         found, said = os.path.join(folder, "r.json"), os.path.join(folder, "text")
-        command = ["gate", "--base", "@f", "--head", "@g", "-s", "compare/n=1", "-k", "compare/function",
-                   "--threads", "1", "--budget", str(budget), "--seed", str(seed), "--json", found]
+        command = ["gate", "--base", "@" + called_as[0], "--head", "@" + called_as[1], "-s", "compare/n=1",
+                   "-k", f"compare/{called_as[1]}", "--threads", "1", "--budget", str(budget), "--seed", str(seed),
+                   "--json", found]
         if limit is not None:
             command += ["--limit", str(limit)]
         # The report is written by C: it goes to a file, by the descriptors.
@@ -636,15 +723,21 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
             raise AssayError(text.strip() or f"the comparison ended with exit code {code}")
         with open(found, encoding="utf-8") as file:
             data = json.load(file)
-    out = _comparison(data, text)
+    out = _comparison(data, text, f"compare/{called_as[1]}")
     if not quiet:
         print(text, end="")
     return out
 
 
-def _comparison(data, text):
+def _name_of(function, otherwise):
+    """The name of a function, in letters that names of variants have."""
+    name = re.sub(r"[^a-z0-9_]", "_", getattr(function, "__name__", "").lower()).strip("_")
+    return otherwise if name in ("", "lambda") else name
+
+
+def _comparison(data, text, key):
     for verdict in data.get("verdicts", []):
-        if verdict["key"].startswith("compare/function"):
+        if verdict["key"].startswith(key + "/"):
             ratio = verdict["ratio"] if verdict["standing"] in ("same", "slower", "faster", "undecided") else {}
             return Comparison(verdict["standing"], ratio.get("middle"), ratio.get("low"), ratio.get("high"), text, data)
     raise AssayError(text.strip())

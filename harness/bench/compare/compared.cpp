@@ -100,6 +100,62 @@ Drift drift_of(const TrialResult& trial, const Results& current, std::size_t rec
   return {};
 }
 
+/// The tolerance of a case with this spread.
+double limit_of(double spread, double plain_limit) {
+  return std::max(plain_limit, std::exp(deviations_allowed * spread));
+}
+
+/// How the other rows moved, in logarithms of ratios.
+struct Movement {
+  double middle = 0, uncertainty = 0;
+  double apart = 0;  ///< how far a row may lie from them for no reason that its own samples show
+};
+
+/// Repetitions of foreign programs share no moment with those of other rows, so that these tell how far the
+/// machine moved as a whole alone. `without`: the row that is judged, where they are few.
+Movement movement_of(const std::vector<Interval>& times, std::size_t without) {
+  constexpr double deviations = 1.645;    // from the middle to either end of such an interval
+  constexpr double of_median = 1.25;      // deviations of a median of normal numbers to those of their mean
+  constexpr double of_absolute = 1.4826;  // deviations to the median of absolute ones
+  constexpr double narrowest = 1e-9;
+  std::vector<double> middles, halves, apart;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (i == without) continue;
+    middles.push_back(std::log(times[i].middle));
+    halves.push_back(std::max(std::log(times[i].high / times[i].low) / 2, narrowest));
+  }
+  Movement out{.middle = median(middles)};
+  for (std::size_t i = 0; i < middles.size(); ++i)
+    apart.push_back(of_absolute * deviations * std::abs(middles[i] - out.middle) / halves[i]);
+  const double half = median(halves), times_explained = median(apart);
+  out.uncertainty = of_median * half / std::sqrt(static_cast<double>(middles.size()));
+  const double beyond = times_explained * times_explained - explained_deviations * explained_deviations;
+  out.apart = deviations_of_rows * half / deviations * std::sqrt(std::max(0.0, beyond));
+  return out;
+}
+
+Interval beside(const Interval& time, const Movement& others) {
+  return {time.low / std::exp(others.middle + others.uncertainty), time.middle / std::exp(others.middle),
+          time.high / std::exp(others.middle - others.uncertainty), time.coverage, time.basis};
+}
+
+/// Completes the evidence of a row of a foreign program. `times`: the ratios of all rows.
+void add_foreign(Evidence& out, const Paired& own, const std::vector<Interval>& times, std::size_t row) {
+  constexpr std::size_t few = 64;  // of more, one says nothing about their median
+  // Either side may look steady by chance. A regression that is noisy as well has to be sure.
+  out.of_spread = std::max(std::exchange(out.limit, out.plain_limit),
+                           limit_of(robust_deviation(own.after), out.plain_limit));
+  if (!out.beside_suite) return;
+  const Movement others = movement_of(times, times.size() > few ? times.size() : row);
+  const Interval apart = beside(out.time, others);
+  if (apart.high / apart.low < out.beside_suite->high / out.beside_suite->low) out.beside_suite = apart;
+  const double coverage = 1 - chance_of_false_alarm / static_cast<double>(times.size());
+  if (const Interval sure = ratio_of(own, coverage); sure.coverage >= coverage)
+    out.sure = beside(sure, others);
+  if (const double ratio = std::exp(others.apart); ratio > std::max(out.drift.times, out.plain_limit))
+    out.drift = {ratio, "the other trials moved apart by more than their own samples do"};
+}
+
 Evidence evidence_for(const TrialResult& row, const Side& before, const Side& after,
                       const AllWitnesses& witnesses, double limit, const GatePolicy& policy, Drift drift) {
   const std::string& key = row.key;
@@ -110,17 +166,12 @@ Evidence evidence_for(const TrialResult& row, const Side& before, const Side& af
       .case_witness = is_naive(row) ? "the other variants of its case" : "the naive variant of its case",
       .suite_is_naive = witnesses.any_naive(),
       .limit = limit,
-      .plain_limit = policy.limit,
+      .plain_limit = policy.limit_of(key),
       .drift = std::move(drift)};
   const Witnesses &of_case = witnesses.of_case(row), &of_suite = witnesses.of_suite(row);
   if (of_case.beside(key) > 0) out.beside_case = ratio_beside(before, after, key, of_case);
   if (of_suite.beside(key) > 0) out.beside_suite = ratio_beside(before, after, key, of_suite);
   return out;
-}
-
-/// The tolerance of a case with this spread.
-double limit_of(double spread, const GatePolicy& policy) {
-  return std::max(policy.limit, std::exp(deviations_allowed * spread));
 }
 
 /// Measures how far the rows that speak for the machine moved together: the naive variants, or all rows where
@@ -142,13 +193,14 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
   const AllWitnesses witnesses(measured, before, after);
   const std::string weather = change_of_weather(recordings, current.weather);
   std::vector<double> spreads, machine_ratios;
+  std::vector<Interval> times;
   for (const TrialResult* row : measured) {
     const Witnesses& of_suite = witnesses.of_suite(*row);
     const bool beside_suite = of_suite.beside(row->key) > 0;
     spreads.push_back(
         spread_of(relative(before, after, row->key, beside_suite ? of_suite : witnesses.of_case(*row))));
-    if (witnesses.any_naive() && !is_naive(*row)) continue;
-    machine_ratios.push_back(ratio_beside(before, after, row->key, {}).middle);
+    times.push_back(ratio_beside(before, after, row->key, {}));
+    if (!witnesses.any_naive() || is_naive(*row)) machine_ratios.push_back(times.back().middle);
   }
   out.no_naive = !witnesses.any_naive();
   judge_machine(out, machine_ratios);
@@ -158,8 +210,9 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
     // Few recordings can lie close together by chance, so no case counts as steadier than the typical one of
     // this comparison.
     const double spread = std::max(spreads[i], typical);
-    const auto evidence = evidence_for(row, before, after, witnesses, limit_of(spread, policy), policy,
-                                       drift_of(row, current, recordings.size(), weather));
+    auto evidence = evidence_for(row, before, after, witnesses, limit_of(spread, policy.limit_of(row.key)),
+                                 policy, drift_of(row, current, recordings.size(), weather));
+    if (out.no_naive) add_foreign(evidence, relative(before, after, row.key, {}), times, i);
     auto finding = judge(evidence);
     if (!out.unfit.empty()) finding = {Standing::undecided, out.unfit};
     out.rows.push_back({.key = row.key,

@@ -6,6 +6,17 @@
 
 namespace assay {
 
+/// Limits of single trials, as a file holds them: the first whose filter selects a trial is its limit.
+struct TrialLimit {
+  std::string filter;
+  double limit = 0;
+};
+struct TrialLimits {
+  std::vector<TrialLimit> limits;
+};
+void describe(Fields& f, TrialLimit& limit);
+void describe(Fields& f, TrialLimits& limits);
+
 void describe(Fields& f, Baseline& baseline);
 void describe(Fields& f, Comparison& comparison);
 

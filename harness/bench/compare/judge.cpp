@@ -23,15 +23,18 @@ Evidence mirrored(Evidence evidence) {
   evidence.time = inverse(evidence.time);
   if (evidence.beside_case) evidence.beside_case = inverse(*evidence.beside_case);
   if (evidence.beside_suite) evidence.beside_suite = inverse(*evidence.beside_suite);
+  if (evidence.sure) evidence.sure = inverse(*evidence.sure);
   return evidence;
 }
 
 bool case_agrees(const Evidence& e) { return !e.beside_case || e.beside_case->middle > e.limit; }
 
 bool is_slower(const Evidence& e) {
-  if (!e.beside_case && !e.beside_suite) return e.time.low > std::max(e.limit, farthest_drift);
-  return judged_ratio(e).low > std::max(e.limit, e.drift.times) && case_agrees(e) &&
-         e.time.middle > e.plain_limit;
+  if (!e.beside_case && !e.beside_suite) return e.time.low > std::max({e.limit, e.of_spread, farthest_drift});
+  const double explained = std::max(e.limit, e.drift.times);
+  const bool beyond =
+      judged_ratio(e).low > std::max(explained, e.of_spread) || (e.sure && e.sure->low > explained);
+  return beyond && case_agrees(e) && e.time.middle > e.plain_limit;
 }
 
 std::string suite_witnesses(const Evidence& e) {
@@ -54,6 +57,12 @@ std::string witnesses_text(const Evidence& e) {
 std::string doubt(const Evidence& e) {
   const Interval ratio = judged_ratio(e);
   const bool beyond = ratio.low > e.limit || ratio.high < 1 / e.limit;
+  const Evidence as_slower = ratio.low > e.limit ? e : mirrored(e);
+  if (beyond && e.of_spread > std::max(judged_ratio(as_slower).low, e.drift.times)) {
+    return fmt::format(
+        "its process starts spread so far that less than {:.3g} times may be their luck{}: ", e.of_spread,
+        e.of_spread > farthest_drift ? ", if they are of one benchmark at all" : "");
+  }
   if (!e.beside_case && !e.beside_suite && beyond) {
     return fmt::format("nothing was measured beside it that could tell the machine's drift from the code: ");
   }
@@ -61,7 +70,6 @@ std::string doubt(const Evidence& e) {
     return "all trials moved alike, and none of them is naive, so code and machine cannot be told apart: ";
   }
   if (!beyond) return "the interval reaches across the limit: ";
-  const Evidence as_slower = ratio.low > e.limit ? e : mirrored(e);
   if (!case_agrees(as_slower)) {
     return fmt::format(
         "{} moved with it in the same process starts, so code and machine cannot be told apart: ",

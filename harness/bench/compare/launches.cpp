@@ -120,9 +120,9 @@ Paired relative(const Side& before, const Side& after, const std::string& key, c
   return out;
 }
 
-Interval ratio_of(const Paired& paired) {
+Interval ratio_of(const Paired& paired, double coverage) {
   if (paired.before.empty() || paired.after.empty()) return {};
-  return exponential(shift(paired.before, paired.after, standing_coverage));
+  return exponential(shift(paired.before, paired.after, coverage));
 }
 
 double spread_of(const Paired& paired) {

@@ -62,7 +62,7 @@ Paired relative(const Side& before, const Side& after, const std::string& key, c
 inline constexpr double standing_coverage = 0.9;
 
 /// exp() of the shift between the sides.
-Interval ratio_of(const Paired& paired);
+Interval ratio_of(const Paired& paired, double coverage = standing_coverage);
 
 /// Estimates how far launches of a side lie apart by themselves, as a standard deviation of the logarithm:
 /// between the recordings when there are several, else between the launches before. Those after count only

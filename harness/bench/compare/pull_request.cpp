@@ -96,7 +96,8 @@ std::string variant_group(const std::string& key) {
   return trial ? trial->operation + "/" + trial->variant.substr(0, trial->variant.find('@')) : key;
 }
 
-/// Rows that became slower by one change. Without a known cause, those of one variant.
+/// Rows that became slower by one change. Without a known cause, those of one variant; names of other
+/// programs have none.
 struct Cause {
   std::string cause, variant;
   PageRows rows;
@@ -107,7 +108,8 @@ std::vector<Cause> causes_of(const PageRows& slower) {
   std::vector<Cause> out;
   for (const PageRow& row : slower) {
     const std::string& cause = row.trial->cause;
-    const std::string variant = cause.empty() ? variant_group(row.compared->key) : "";
+    const std::string& key = row.compared->key;
+    const std::string variant = cause.empty() && trial_key(key) ? variant_group(key) : "";
     auto known = std::ranges::find_if(
         out, [&](const Cause& one) { return one.cause == cause && one.variant == variant; });
     if (known == out.end()) known = out.insert(out.end(), {cause, variant, {}});
@@ -124,7 +126,8 @@ Blocks causes_table(const std::vector<Cause>& causes) {
     const ComparedRow &worst = *one.rows.front().compared, &mildest = *one.rows.back().compared;
     const std::string least = factor_text(mildest.ratio.middle, mildest.limit),
                       most = factor_text(worst.ratio.middle, worst.limit);
-    out.rows.push_back({one.cause.empty() ? "not known: " + name(one.variant) : name(one.cause),
+    const Text unknown = one.variant.empty() ? Text("not known") : "not known: " + name(one.variant);
+    out.rows.push_back({one.cause.empty() ? unknown : name(one.cause),
                         quantity_text(std::ssize(one.rows), "trial"),
                         (least == most ? most : least + " to " + most) + "x",
                         in_words(worst) + Text(" in ") + name(worst.key)});

@@ -57,6 +57,15 @@ std::string golden_page() {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+TEST(PullRequest, SaysOnceThatCausesOfOtherProgramsAreNotKnown) {
+  PullRequest change = one_cause();
+  change.comparison.rows = {verdict("BM_UFlat/5", Standing::slower, 1.2),
+                            verdict("BM_UFlat/6", Standing::slower, 1.3)};
+  change.trials.assign(2, {});
+  EXPECT_THAT(pull_request_markdown(change),
+              AllOf(HasSubstr("| not known | 2 trials | 1.20 to 1.30x |"), Not(HasSubstr("not known: "))));
+}
+
 TEST(PullRequest, IsTheGoldenOne) { EXPECT_EQ(pull_request_markdown(one_cause()), golden_page()); }
 
 TEST(PullRequest, HasARowForEachCauseAndNotForEachTrial) {

@@ -351,6 +351,18 @@ void describe(Fields& f, Comparison& comparison) {
   f("verdicts", comparison.rows);
 }
 
+void describe(Fields& f, TrialLimit& limit) {
+  f.only<TrialLimit>();
+  f("filter", limit.filter, {.about = "regular expression of names, as of -k"});
+  f("limit", limit.limit, {.least = 1.001, .most = 100, .about = "time ratio that is still the same"});
+}
+
+void describe(Fields& f, TrialLimits& limits) {
+  f.only<TrialLimits>();
+  f.schema("assay.limits/1");
+  f("limits", limits.limits, {.about = "the first whose filter selects a trial is its limit"});
+}
+
 std::string to_json(const Comparison& comparison) { return json_text(to_value(comparison)); }
 
 }  // namespace assay

@@ -1,5 +1,6 @@
 // Reads the lines that benchdnn prints with `--mode=P`: a problem is a trial, and each of its lines a launch
-// of one slice, its average time. The template that benchdnn prints first names the fields of a line.
+// of one slice, its average time. The template that benchdnn prints first names the fields of a line; since
+// 2026 a row of their names follows it.
 #include "assay/error.hpp"
 #include "bench/exchange/foreign_results.hpp"
 #include "core/json/fields.hpp"
@@ -7,9 +8,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -33,8 +37,18 @@ std::vector<std::string_view> split_at_commas(std::string_view line) {
 struct PerfTemplate {
   std::size_t fields = 0;
   std::optional<std::size_t> problem, name, implementation, time;
+  std::vector<std::pair<std::string, std::size_t>> details;  ///< the other fields that say what was run
   bool is_average = false;
 };
+
+/// Whether a field says what was run. The others are measured, or say how it was computed.
+bool is_detail(std::string_view word) {
+  constexpr std::array measured{"time",   "ops",   "flops", "bw",   "freq",
+                                "clocks", "bytes", "idx",   "perf", "driver"};
+  return word.starts_with('%') && std::ranges::none_of(measured, [&](std::string_view part) {
+           return word.find(part) != std::string_view::npos;
+         });
+}
 
 PerfTemplate template_of(std::string_view line, const std::string& where) {
   PerfTemplate found;
@@ -43,11 +57,19 @@ PerfTemplate template_of(std::string_view line, const std::string& where) {
   std::optional<std::size_t> fastest;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
-    if (word == "%prb%" || word == "%desc%") found.problem = i;
-    if (word == "%name%") found.name = i;
-    if (word == "%impl%") found.implementation = i;
-    if (word == "%0time%") found.time = i;
-    if (word == "%-time%" || word == "%time%") fastest = i;
+    if (word == "%prb%" || word == "%desc%" || word == "%DESC%") {
+      found.problem = i;
+    } else if (word == "%name%") {
+      found.name = i;
+    } else if (word == "%impl%") {
+      found.implementation = i;
+    } else if (word == "%0time%") {
+      found.time = i;
+    } else if (word == "%-time%" || word == "%time%") {
+      fastest = i;
+    } else if (is_detail(word)) {
+      found.details.emplace_back(word.substr(1, word.size() - 2), i);
+    }
   }
   found.is_average = found.time.has_value();
   if (!found.time) found.time = fastest;
@@ -94,10 +116,9 @@ void read_benchdnn(const ResultFile& file, Results& out) {
   for (std::string line; std::getline(lines, line);) {
     const std::string at = fmt::format("{}: line {}", file.where(), ++line_number);
     if (line.ends_with('\r')) line.pop_back();
-    constexpr std::string_view announcement = "Output template: ";
-    if (line.starts_with(announcement))
-      form = template_of(std::string_view(line).substr(announcement.size()), at);
-    if (!line.starts_with("perf,")) continue;
+    if (line.starts_with("Output template: ") || line.starts_with("Template entries: "))
+      form = template_of(std::string_view(line).substr(line.find(": ") + 2), at);
+    if (!line.starts_with("perf,") || line.starts_with("perf,engine,")) continue;
     if (!form) {
       throw Error(at, "no line \"Output template: …\" stands before it, which says what its fields are",
                   "keep all that benchdnn prints");
@@ -112,7 +133,12 @@ void read_benchdnn(const ResultFile& file, Results& out) {
     std::string name = fields[*form->problem];
     if (form->name && !fields[*form->name].empty() && name.find(fields[*form->name]) == std::string::npos)
       name = fields[*form->name] + ' ' + name;
-    TrialResult& trial = trials.at(name);
+    Details details;
+    for (const auto& [key, field] : form->details) {
+      // The processor is the usual engine, which %prb% leaves out as well.
+      if (key != "engine" || fields[field] != "cpu") details.emplace_back(key, fields[field]);
+    }
+    TrialResult& trial = trials.at(with_details(name, details));
     if (form->implementation) trial.note = fields[*form->implementation];
     if (*time > 0) trial.launches.push_back({Slice{.seconds = *time * 1e-3}});
     trial.remark = form->is_average ? "an average of its calls stands for each process start"

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -44,16 +45,16 @@ struct ResultFormat {
   std::string_view remedy;  ///< how to write such a file
   /// Fills results that have their name and about. Throws Error naming the file and the key or line at fault.
   void (*read)(const ResultFile& file, Results& out);
-  bool bare_nan = false;  ///< its JSON may hold NaN and Infinity, which count as null
 };
 
-/// The trials of results by their names.
+/// The trials of results by what tells them apart. Those that have one name are numbered after reading.
 class NamedTrials {
  public:
   explicit NamedTrials(Results& results) : results_(results) {}
-  /// Returns the trial of that name, and makes it at the first call.
-  TrialResult& at(const std::string& name);
-  bool has(const std::string& name) const { return position_.contains(name); }
+  /// Returns the trial of that identity, and makes it at the first call.
+  TrialResult& at(const std::string& identity, const std::string& name);
+  TrialResult& at(const std::string& name) { return at(name, name); }
+  bool has(const std::string& identity) const { return position_.contains(identity); }
 
  private:
   Results& results_;
@@ -63,15 +64,28 @@ class NamedTrials {
 /// Takes over the number of cores, where the file says it.
 void note_cores(Machine& machine, const std::optional<JsonField>& cores);
 
-/// Returns the slice. Throws Error naming `where` unless its time is above zero.
-Slice checked(const Slice& slice, const JsonField& where);
+/// "copy [size=3 dir=FWD]": the name with the details that its words do not hold already.
+using Details = std::vector<std::pair<std::string, std::string>>;
+std::string with_details(const std::string& name, const Details& details);
+/// The members of an object as details: texts as they are, other values as JSON.
+Details details_in(const std::optional<JsonField>& object);
+
+/// Returns the numbers of an array; NaN for null.
+std::vector<double> samples_in(const JsonField& array);
+
+/// Appends a slice, unless its time is no finite one above 0, of which the trial's remark tells then.
+void add_slice(TrialResult& trial, Launch& launch, const Slice& slice);
+/// The same as a launch of its own.
+void add_launch(TrialResult& trial, const Slice& slice);
+/// Appends a launch, unless it is empty.
+void add_launch(TrialResult& trial, Launch launch);
+
+/// Seconds in ns, us, ms, s, min and hr; 0 for another word.
+double seconds_in_unit(std::string_view unit);
 
 /// Returns the processor time of that member in seconds, 0 where there is none. Throws Error naming a time
 /// that is below 0 or endless.
 double processor_seconds(const JsonField& row, std::string_view member, double unit = 1);
-
-/// Replaces the bare words for non-finite numbers by null.
-std::string with_nulls(const std::string& text);
 
 // The readers. Each has a file of its own.
 void read_google_benchmark(const ResultFile& file, Results& out);
@@ -79,5 +93,12 @@ void read_hyperfine(const ResultFile& file, Results& out);
 void read_pytest_benchmark(const ResultFile& file, Results& out);
 void read_nvbench(const ResultFile& file, Results& out);
 void read_benchdnn(const ResultFile& file, Results& out);
+void read_jmh(const ResultFile& file, Results& out);
+void read_criterion(const ResultFile& file, Results& out);
+void read_cargo_criterion(const ResultFile& file, Results& out);
+void read_asv(const ResultFile& file, Results& out);
+void read_llama_bench(const ResultFile& file, Results& out);
+void read_go(const ResultFile& file, Results& out);
+void read_catch2(const ResultFile& file, Results& out);
 
 }  // namespace assay

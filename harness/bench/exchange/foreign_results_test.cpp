@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 
 namespace assay {
@@ -64,7 +65,8 @@ TEST_F(ForeignResults, OfHyperfineThatFailedAreNotTimed) {
   EXPECT_TRUE(failed.failed);
   EXPECT_EQ(failed.skipped, "reports an error: 2 of 3 runs failed; the first exits with code 3");
   EXPECT_FALSE(is_measured(failed));
-  EXPECT_THAT(read(hyperfine_file("")).trials.front().remark, HasSubstr("median counts as one process start"));
+  EXPECT_THAT(read(hyperfine_file("")).trials.front().remark,
+              HasSubstr("median counts as one process start"));
 }
 
 /// As pytest-benchmark 4 writes it, shortened.
@@ -117,8 +119,10 @@ TEST_F(ForeignResults, OfNvbenchAreItsSamplesWhereTheyAreBesideIt) {
   EXPECT_DOUBLE_EQ(trial.launches[0][1].seconds, 0.25);
   write_file(folder_ / "results-bin/0.bin", std::string("\0\0\x80\x3f\0\0", 6));
   EXPECT_THAT(reading(nvbench_file(times)), says("0.bin: is cut off"));
-  write_file(folder_ / "results-bin/0.bin", std::string("\0\0\x80\xbf", 4));
-  EXPECT_THAT(reading(nvbench_file(times)), says("sample 0 is -1"));
+  write_file(folder_ / "results-bin/0.bin", std::string("\0\0\x80\xbf\0\0\x80\x3e", 8));  // -1 and 0.25
+  const TrialResult bad = read(nvbench_file(times)).trials.front();
+  EXPECT_EQ(bad.launches.at(0).size(), 1U);
+  EXPECT_THAT(bad.remark, HasSubstr("were left out"));
 }
 
 TEST_F(ForeignResults, OfNvbenchWithoutSamplesAreItsMedianOrItsMean) {
@@ -130,6 +134,9 @@ TEST_F(ForeignResults, OfNvbenchWithoutSamplesAreItsMedianOrItsMean) {
   EXPECT_DOUBLE_EQ(read(nvbench_file(mean)).trials[0].launches[0][0].seconds, 0.002);
   EXPECT_EQ(read(nvbench_file("", "true")).trials[0].skipped, "reports: too large");
   EXPECT_EQ(read(nvbench_file("")).trials[0].skipped, "reports no time");
+  for (const char* none : {"nan", "-1", "1e308", "inf"})
+    EXPECT_EQ(read(nvbench_file(duration("nv/cold/time/gpu/mean", none))).trials[0].skipped,
+              "reports no time");
 }
 
 TEST_F(ForeignResults, OfBenchdnnAreItsAverages) {
@@ -145,6 +152,179 @@ TEST_F(ForeignResults, OfBenchdnnAreItsAverages) {
   EXPECT_DOUBLE_EQ(results.trials[0].launches[0][0].seconds, 0.75e-3);
   EXPECT_EQ(results.trials[1].launches.size(), 2U);
   EXPECT_THAT(results.trials[1].remark, HasSubstr("average"));
+}
+
+// As oneDNN prints it since 2026: a row of names follows the template.
+TEST_F(ForeignResults, OfBenchdnnOf2026AreReadWithAndWithoutTheProblemAsAWhole) {
+  const Results usual = read(
+      "Template entries: "
+      "perf,%engine%,%impl%,%name%,%prb%,%Gops%,%+ctime%,%-time%,%-Gflops%,%0time%,%0Gflops%\n"
+      "perf,engine,impl,name,prb,Gops,max_ctime,min_time,min_Gflops,avg_time,avg_Gflops\n"
+      "perf,cpu,brg,\"resnet:ip1\",--mode=P --ip "
+      "ic2048oc1000n\"resnet:ip1\",0.008,0.93,0.023,349.5,0.027,303.5\n");
+  ASSERT_EQ(usual.trials.size(), 1U);
+  EXPECT_EQ(usual.trials[0].key, "--mode=P --ip ic2048oc1000nresnet:ip1");
+  EXPECT_DOUBLE_EQ(usual.trials[0].launches.at(0)[0].seconds, 0.027e-3);
+  const std::string form = "perf,%engine%,%impl%,%name%,%dir%,%sdt%,%attr%,%DESC%,%Gops%,%-time%,%0time%\n",
+                    names = "perf,engine,impl,name,dir,sdt,attr,desc,Gops,min_time,avg_time\n";
+  const Results csv = read("Template entries: " + form + names +
+                           "perf,cpu,brg,,FWD_B,f32:f32:f32,,ic20oc10,0.008,0.02,0.03\n"
+                           "perf,cpu,brg,,BWD_D,f32:f32:f32,,ic20oc10,0.008,0.02,0.04\n"
+                           "perf,cpu,brg,,FWD_B,s8:s8:f32,,ic20oc10,0.008,0.02,0.05\n");
+  ASSERT_EQ(csv.trials.size(), 3U) << "direction and types tell rows apart";
+  EXPECT_EQ(csv.trials[0].key, "ic20oc10 [dir=FWD_B sdt=f32:f32:f32]");
+  EXPECT_EQ(csv.trials[1].key, "ic20oc10 [dir=BWD_D sdt=f32:f32:f32]");
+}
+
+TEST_F(ForeignResults, LeaveOutASampleThatIsNoTime) {
+  const TrialResult runs = read(hyperfine_file(R"(, "times": [0.0, 0.0003, null, -1, NaN])")).trials.front();
+  ASSERT_EQ(runs.launches.size(), 1U);
+  EXPECT_DOUBLE_EQ(runs.launches[0][0].seconds, 0.0003);
+  EXPECT_THAT(runs.remark, HasSubstr("some samples report no finite time above 0 and were left out"));
+  const TrialResult rounds =
+      read(pytest_file(R"("data": [0.0, 2e-6, Infinity, -nan(ind), 1.#INF])")).trials.front();
+  ASSERT_EQ(rounds.launches.size(), 1U);
+  EXPECT_EQ(rounds.launches[0].size(), 1U);
+  EXPECT_THAT(rounds.remark, HasSubstr("were left out"));
+  EXPECT_FALSE(is_measured(read(hyperfine_file(R"(, "times": [0.0])")).trials.front()));
+}
+
+TEST_F(ForeignResults, AreToldApartByWhatTheyWereRunWith) {
+  const auto run = [](const std::string& name, const std::string& parameters) {
+    return fmt::format(R"({{"command": "{}", "times": [1], "parameters": {{{}}}}})", name, parameters);
+  };
+  const Results results = read(fmt::format(
+      R"({{"results": [{}, {}, {}, {}]}})", run("build", R"("threads": "11")"),
+      run("build", R"("threads": "12")"), run("sleep 11", R"("n": "11")"), run("sleep 11", R"("n": "11")")));
+  ASSERT_EQ(results.trials.size(), 4U);
+  EXPECT_EQ(results.trials[0].key, "build [threads=11]");
+  EXPECT_EQ(results.trials[1].key, "build [threads=12]");
+  EXPECT_EQ(results.trials[2].key, "sleep 11 (1)") << "its words hold the parameter";
+  EXPECT_EQ(results.trials[3].key, "sleep 11 (2)") << "nothing else tells it apart";
+  EXPECT_THAT(results.trials[3].remark, HasSubstr("told apart by their order alone"));
+}
+
+TEST_F(ForeignResults, OfPytestBenchmarkMayHaveAnyParameters) {
+  std::string text = pytest_file(R"("median": 2e-6)");
+  text.insert(text.find("\"stats\""), R"("params": {"context": 2048, "machine_info": {}}, )");
+  EXPECT_EQ(read(text).trials.at(0).key, "tests/t.py::test_gelu [context=2048 machine_info={}]");
+}
+
+// As JMH 1.37 writes it, shortened.
+TEST_F(ForeignResults, OfJmhAreTimesPerOperationWhateverItsMode) {
+  const auto row = [](const char* mode, const char* unit, const char* raw) {
+    return fmt::format(
+        R"({{"jmhVersion": "1.37", "benchmark": "org.B.f", "mode": "{}", "threads": 1, "vmVersion": "17",
+      "params": {{"size": "100"}}, "primaryMetric": {{"score": 4.0, "scoreUnit": "{}", "rawData": {}}},
+      "secondaryMetrics": {{}}}})",
+        mode, unit, raw);
+  };
+  const Results results =
+      read(fmt::format("[{}, {}, {}]", row("avgt", "us/op", "[[2.0, 3.0], [4.0]]"),
+                       row("thrpt", "ops/ms", "[[2.0, 0.0]]"), row("sample", "ns/op", "[]")));
+  EXPECT_EQ(results.suite, "JMH");
+  ASSERT_EQ(results.trials.size(), 3U);
+  EXPECT_EQ(results.trials[0].key, "org.B.f [mode=avgt size=100]");
+  ASSERT_EQ(results.trials[0].launches.size(), 2U) << "a fork is a process";
+  EXPECT_DOUBLE_EQ(results.trials[0].launches[0][1].seconds, 3e-6);
+  EXPECT_EQ(results.trials[1].key, "org.B.f [mode=thrpt size=100]");
+  EXPECT_DOUBLE_EQ(results.trials[1].launches.at(0).at(0).seconds, 0.5e-3)
+      << "twice the rate is half the time";
+  EXPECT_DOUBLE_EQ(results.trials[2].launches.at(0).at(0).seconds, 4e-9);
+  EXPECT_THAT(reading("[" + row("avgt", "furlong/op", "[]") + "]"), says("scoreUnit: is furlong/op"));
+}
+
+TEST_F(ForeignResults, OfCriterionAreItsSamples) {
+  std::filesystem::create_directories(folder_ / "fib/new");
+  write_file(folder_ / "fib/new/sample.json",
+             R"({"sampling_mode": "Linear", "iters": [2.0, 4.0], "times": [200.0, 600.0]})");
+  const Results results = read_any_results(folder_ / "fib/new/sample.json");
+  EXPECT_EQ(results.trials.at(0).key, "fib");
+  ASSERT_EQ(results.trials[0].launches.size(), 1U) << "one process has one luck";
+  EXPECT_DOUBLE_EQ(results.trials[0].launches[0].at(1).seconds, 150e-9);
+  const std::string message = R"({"reason": "benchmark-complete", "id": "g/)",
+                    rest = R"(", "iteration_count": [2], "measured_values": [8.0], "unit": "us"})";
+  const Results messages =
+      read(message + "a" + rest + "\n" + message + "b" + rest + "\n{\"reason\": \"group-complete\"}\n");
+  ASSERT_EQ(messages.trials.size(), 2U);
+  EXPECT_EQ(messages.trials[1].key, "g/b");
+  EXPECT_DOUBLE_EQ(messages.trials[1].launches.at(0)[0].seconds, 4e-6);
+}
+
+TEST_F(ForeignResults, OfAsvHaveATrialPerSetOfParameters) {
+  const Results results = read(R"({"version": 2, "commit_hash": "abc", "params": {"cpu": "Zen"},
+    "result_columns": ["result", "params", "version", "samples"], "results": {
+    "s.time_f": [[1e-3, NaN, 3e-3, 4e-3], [["1", "2"], ["'a'", "'b'"]], "v", [[1e-3, 2e-3], null, null, null]],
+    "s.peakmem_g": [[100], [], "v"], "s.time_failed": [null, []]}, "durations": {}})");
+  EXPECT_EQ(results.commit, "abc");
+  ASSERT_EQ(results.trials.size(), 5U);
+  EXPECT_EQ(results.trials[1].key, "s.time_f(1, 'b')") << "the last parameter changes fastest";
+  EXPECT_EQ(results.trials[0].launches.at(0).size(), 2U);
+  EXPECT_FALSE(is_measured(results.trials[1]));
+  EXPECT_DOUBLE_EQ(results.trials[2].launches.at(0).at(0).seconds, 3e-3);
+  EXPECT_THAT(results.trials[2].remark, HasSubstr("--record-samples"));
+  EXPECT_EQ(results.trials[4].skipped, "reports: no time, but what its name tracks");
+}
+
+TEST_F(ForeignResults, OfLlamaBenchAreToldApartByTheirTests) {
+  const auto row = [](int prompt, int generated) {
+    return fmt::format(
+        R"({{"build_commit": "c", "cpu_info": "Zen", "gpu_info": "", "model_filename": "m/llama.gguf",
+      "n_threads": 8, "type_k": "f16", "n_prompt": {}, "n_gen": {}, "avg_ns": 2, "samples_ns": [1000, 2000],
+      "samples_ts": [1, 2]}})",
+        prompt, generated);
+  };
+  const auto line = [&](int prompt, int generated) {
+    std::string out = row(prompt, generated) + "\n";
+    std::replace(out.begin(), out.end() - 1, '\n', ' ');
+    return out;
+  };
+  const std::string list = "[" + row(512, 0) + "," + row(0, 128) + "]", lines = line(512, 0) + line(0, 128);
+  for (const std::string& text : {list, lines}) {
+    const Results results = read(text);
+    ASSERT_EQ(results.trials.size(), 2U);
+    EXPECT_EQ(results.trials[1].key, "llama.gguf [n_threads=8 type_k=f16 n_prompt=0 n_gen=128]");
+    ASSERT_EQ(results.trials[1].launches.size(), 2U);
+    EXPECT_DOUBLE_EQ(results.trials[1].launches[1][0].seconds, 2e-6);
+  }
+}
+
+TEST_F(ForeignResults, OfGoAreItsLines) {
+  const Results results = read(
+      "goos: linux\ngoarch: amd64\npkg: example.com/a\ncpu: AMD EPYC\n"
+      "BenchmarkF/n=8-2   \t     100\t        11.5 ns/op\t       5 B/op\n"
+      "BenchmarkF/n=8-2   \t     100\t        12.5 ns/op\t       5 B/op\nBenchmarkLog\nPASS\n"
+      "pkg: example.com/b\nBenchmarkF/n=8-2 7 1e3 ns/op\nok  \texample.com/b\t1.2s\n");
+  ASSERT_EQ(results.trials.size(), 2U) << "packages tell benchmarks of one name apart";
+  EXPECT_EQ(results.trials[0].key, "example.com/a.BenchmarkF/n=8-2");
+  ASSERT_EQ(results.trials[0].launches.size(), 2U);
+  EXPECT_DOUBLE_EQ(results.trials[0].launches[1][0].seconds, 12.5e-9);
+  EXPECT_EQ(results.trials[0].figures.at("B/op"), 5);
+  EXPECT_DOUBLE_EQ(results.trials[1].launches.at(0)[0].seconds, 1e-6);
+}
+
+TEST_F(ForeignResults, OfCatch2AreItsMeans) {
+  const Results results = read(R"(<?xml version="1.0" encoding="UTF-8"?>
+<Catch2TestRun name="b" rng-seed="1">
+  <TestCase name="of &lt;int&gt;" filename="b.cpp">
+    <BenchmarkResults name="Fib 20" samples="100" iterations="3">
+      <mean value="1500.5" lowerBound="1400" upperBound="1600" ci="0.95"/>
+      <standardDeviation value="3"/>
+    </BenchmarkResults>
+  </TestCase>
+</Catch2TestRun>
+)");
+  ASSERT_EQ(results.trials.size(), 1U);
+  EXPECT_EQ(results.trials[0].key, "of <int>/Fib 20");
+  EXPECT_DOUBLE_EQ(results.trials[0].launches.at(0)[0].seconds, 1500.5e-9);
+}
+
+TEST_F(ForeignResults, BehindOtherTextSayHowManyLines) {
+  const std::string log = "2026-01-02 Running ./bench\nRun on (8 X 3000 MHz CPU s)\n[info] ready\n";
+  EXPECT_THAT(
+      reading(log + hyperfine_file("")),
+      says("3 lines of text stand before the JSON\n  cut them; Google Benchmark writes JSON alone with "
+           "--benchmark_out=FILE"));
 }
 
 TEST_F(ForeignResults, AreCompared) {
@@ -167,7 +347,7 @@ TEST_F(ForeignResults, OfAnUnknownKindAreRefused) {
   EXPECT_THAT(reading("{\"rows\": []}"), says("schema"));
   EXPECT_THAT(reading("{\"rows\": []}"),
               says("files of these are read: assay, Google Benchmark, pytest-benchmark, nvbench, hyperfine, "
-                   "benchdnn"));
+                   "benchdnn, JMH, criterion, cargo-criterion, asv, llama-bench, Go, Catch2"));
   EXPECT_THAT(reading(""), says("results: is empty"));
   EXPECT_THAT(reading("perfect\n"), says("invalid JSON at line 1, column 1"));
 }

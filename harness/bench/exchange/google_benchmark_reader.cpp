@@ -1,6 +1,6 @@
 // Reads Google Benchmark's JSON: each repetition is a launch of one slice. Aggregates are no measurements,
-// except the median of a benchmark that reports nothing else. A bare NaN or Infinity, which counters may hold
-// and JSON may not, counts as null.
+// except the median of a benchmark that reports nothing else. Counters stand beside fields and may have their
+// names, but not their types; they become figures.
 #include "bench/exchange/foreign_results.hpp"
 #include "core/json/fields.hpp"
 #include "core/plan/trial_key.hpp"
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <limits>
 #include <map>
 #include <optional>
@@ -19,12 +19,21 @@ namespace assay {
 namespace {
 
 double seconds_per_unit(const JsonField& benchmark) {
-  const std::string unit = benchmark.text_or("time_unit", "ns");
-  const std::map<std::string, double, std::less<>> known{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
-  const auto found = known.find(unit);
-  if (found == known.end())
-    benchmark.at("time_unit").refuse(fmt::format("is {}, must be ns, us, ms or s", unit));
-  return found->second;
+  const auto unit = benchmark.find("time_unit");
+  if (!unit || unit->value().is_number()) return 1e-9;
+  const double seconds = seconds_in_unit(unit->text());
+  if (seconds <= 0 || seconds > 1) unit->refuse(fmt::format("is {}, must be ns, us, ms or s", unit->text()));
+  return seconds;
+}
+
+bool is_aggregate(const JsonField& benchmark) {
+  const auto name = benchmark.find("aggregate_name");
+  return name && name->value().is_string();
+}
+
+bool says_yes(const JsonField& benchmark, std::string_view member) {
+  const auto found = benchmark.find(member);
+  return found && found->value().is_boolean() && found->boolean();
 }
 
 using Names = std::set<std::string, std::less<>>;
@@ -42,7 +51,7 @@ bool names_aggregate(std::string_view name, const Names& names) {
 }
 
 bool is_measurement(const JsonField& benchmark, const Names& names) {
-  if (benchmark.find("aggregate_name")) return false;
+  if (is_aggregate(benchmark)) return false;
   if (const auto type = benchmark.find("run_type")) return type->text() == "iteration";
   // Versions before 1.5 wrote no run_type; their aggregates can be told by their names alone.
   return !names_aggregate(benchmark.at("name").text(), names);
@@ -50,7 +59,7 @@ bool is_measurement(const JsonField& benchmark, const Names& names) {
 
 /// Fills a trial of this name, with the fields that our own writer adds.
 void describe_trial(TrialResult& trial, const JsonField& benchmark, const std::string& name) {
-  if (const auto threads = benchmark.find("threads")) {
+  if (const auto threads = benchmark.find("threads"); threads && threads->value().is_integer()) {
     trial.threads = static_cast<int>(threads->integer(1, 1 << 20));
   }
   if (const auto ours = benchmark.find("assay")) {
@@ -72,26 +81,18 @@ void describe_trial(TrialResult& trial, const JsonField& benchmark, const std::s
   }
 }
 
-/// Returns seconds, and nothing for a number that is not finite. Throws Error for one that is negative or
-/// beyond all times.
-std::optional<double> real_time_of(const JsonField& benchmark, double unit) {
+/// Returns seconds, 0 for null.
+double real_time_of(const JsonField& benchmark, double unit) {
   const auto time = benchmark.find("real_time");
-  if (!time) {
-    if (benchmark.value().contains("real_time")) return std::nullopt;
-    benchmark.refuse("has no \"real_time\"");
-  }
-  const double value = time->number();
-  if (!std::isfinite(value) && !(value < 0)) return std::nullopt;
-  if (value < 0 || value * unit > most_seconds) time->refuse(fmt::format("is {}, must be a time", value));
-  return value * unit;
+  if (!time && !benchmark.value().contains("real_time")) benchmark.refuse("has no \"real_time\"");
+  return time ? time->number() * unit : 0;
 }
 
 /// Returns whether the benchmark reports that it cannot be timed, and then marks the trial so.
 bool take_report(TrialResult& trial, const JsonField& benchmark) {
   // Errors have `error_occurred`. Benchmarks that are left out on purpose have `skipped`, since 1.8.
-  const auto error = benchmark.find("error_occurred");
-  const bool failed = error && error->boolean();
-  if (!failed && !benchmark.find("skipped")) return false;
+  const bool failed = says_yes(benchmark, "error_occurred");
+  if (!failed && !says_yes(benchmark, "skipped")) return false;
   const std::string message = benchmark.text_or("error_message", benchmark.text_or("skip_message", ""));
   // Our writer marks every trial without a time as an error, since the format has no other word.
   const bool ours = benchmark.find("assay").has_value();
@@ -107,16 +108,33 @@ bool take_report(TrialResult& trial, const JsonField& benchmark) {
 void add_repetition(TrialResult& trial, const JsonField& benchmark) {
   if (take_report(trial, benchmark)) return;
   const double unit = seconds_per_unit(benchmark);
-  const double seconds = real_time_of(benchmark, unit).value_or(0);
-  if (!(seconds > 0)) {
-    trial.remark = "some repetitions report no finite time above 0 and were left out";
-    return;
-  }
-  Slice slice{.seconds = seconds, .cpu_seconds = processor_seconds(benchmark, "cpu_time", unit)};
-  if (const auto calls = benchmark.find("iterations")) {
+  Slice slice{.seconds = real_time_of(benchmark, unit),
+              .cpu_seconds = processor_seconds(benchmark, "cpu_time", unit)};
+  if (const auto calls = benchmark.find("iterations"); calls && calls->value().is_integer()) {
     slice.calls = std::max<Index>(1, calls->integer(0, std::numeric_limits<Index>::max()));
   }
-  if (trial.skipped.empty()) trial.launches.push_back({slice});
+  if (trial.skipped.empty()) add_launch(trial, slice);
+  constexpr std::array fields{"family_index", "per_family_instance_index",
+                              "repetitions",  "repetition_index",
+                              "threads",      "iterations",
+                              "real_time",    "cpu_time"};
+  for (const auto& [name, value] : benchmark.value().members()) {
+    if (value.is_number() && std::ranges::find(fields, name) == fields.end())
+      trial.figures[name] = value.number();
+  }
+}
+
+/// Tells a benchmark from others of its name. Versions that write no families tell it by repetitions of one
+/// number alone; `seen` counts those.
+std::string identity_of(const JsonField& benchmark, const std::string& name,
+                        std::map<std::string, int>& seen) {
+  const auto number = [&](std::string_view member) {
+    const auto found = benchmark.find(member);
+    return found && found->value().is_integer() ? found->value().dump() : "";
+  };
+  const std::string family = number("family_index"), repetition = number("repetition_index");
+  if (!family.empty()) return fmt::format("{}\n{},{}", name, family, number("per_family_instance_index"));
+  return repetition.empty() ? name : fmt::format("{}\n{}", name, seen[name + '\n' + repetition]++);
 }
 
 Machine machine_of(const JsonField& context) {
@@ -132,34 +150,6 @@ Machine machine_of(const JsonField& context) {
 
 }  // namespace
 
-std::string with_nulls(const std::string& text) {
-  std::string out;
-  out.reserve(text.size());
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    if (quoted && c == '\\' && i + 1 < text.size()) {
-      out += text.substr(i, 2);
-      i += 2;
-      continue;
-    }
-    if (c == '"') quoted = !quoted;
-    if (!quoted) {
-      const auto rest = std::string_view(text).substr(i);
-      const auto words = {"-Infinity", "Infinity", "-NaN", "NaN", "-inf", "inf", "-nan", "nan"};
-      const auto word = std::ranges::find_if(words, [&](std::string_view w) { return rest.starts_with(w); });
-      if (word != words.end()) {
-        out += "null";
-        i += std::string_view(*word).size();
-        continue;
-      }
-    }
-    out += c;
-    ++i;
-  }
-  return out;
-}
-
 void read_google_benchmark(const ResultFile& file, Results& results) {
   const auto context = file.field.at("context");
   results.suite = std::filesystem::path(context.text_or("executable", "benchmarks")).filename().string();
@@ -169,10 +159,14 @@ void read_google_benchmark(const ResultFile& file, Results& results) {
   Names names;
   for (const JsonField& benchmark : benchmarks) names.insert(benchmark.at("name").text());
   NamedTrials trials(results);
+  std::map<std::string, int> seen;
+  Names measured;
   const auto add = [&](const JsonField& benchmark) -> TrialResult& {
-    const std::string name = benchmark.text_or("run_name", benchmark.at("name").text());
-    const bool is_new = !trials.has(name);
-    TrialResult& trial = trials.at(name);
+    const std::string name = benchmark.text_or("run_name", benchmark.at("name").text()),
+                      identity = identity_of(benchmark, name, seen);
+    const bool is_new = !trials.has(identity);
+    TrialResult& trial = trials.at(identity, name);
+    measured.insert(name);
     if (is_new) describe_trial(trial, benchmark, name);
     add_repetition(trial, benchmark);
     return trial;
@@ -181,8 +175,8 @@ void read_google_benchmark(const ResultFile& file, Results& results) {
     if (is_measurement(benchmark, names)) add(benchmark);
   }
   for (const JsonField& benchmark : benchmarks) {
-    if (benchmark.text_or("aggregate_name", "") != "median") continue;
-    if (trials.has(benchmark.text_or("run_name", ""))) continue;
+    if (!is_aggregate(benchmark) || benchmark.at("aggregate_name").text() != "median") continue;
+    if (measured.contains(benchmark.text_or("run_name", ""))) continue;
     add(benchmark).remark = "reports aggregates alone, of which the median counts as a process start";
   }
 }

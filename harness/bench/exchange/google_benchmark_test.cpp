@@ -4,6 +4,7 @@
 #include "assay/error.hpp"
 #include "bench/exchange/read_results.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <unistd.h>
@@ -69,6 +70,54 @@ TEST(GoogleBenchmarkJson, MayHoldLongTimesInASmallUnit) {
   EXPECT_DOUBLE_EQ(read.trials.at(0).launches.at(0).at(0).cpu_seconds, 4);
 }
 
+/// Counters stand behind fields, and may have their names.
+TEST(GoogleBenchmarkJson, TakesNoCounterForAField) {
+  const std::string fields =
+      R"("iterations": 9, "threads": 2, "real_time": 5, "cpu_time": 4, "time_unit": "us", )";
+  for (const char* counter : {"\"skipped\": 0.0", "\"skipped\": 1", "\"error_occurred\": 1.0",
+                              "\"aggregate_name\": 3", "\"threads\": 0.5", "\"iterations\": 2500.5",
+                              "\"time_unit\": 2", "\"name\": 3.5", "\"real_time\": 7", "\"label\": 1"}) {
+    const Results read =
+        results_in(R"({"context": {}, "benchmarks": [{"name": "A", )" + fields + counter + "}]}", "f");
+    ASSERT_EQ(read.trials.size(), 1U) << counter;
+    EXPECT_EQ(read.trials[0].key, "A") << counter;
+    EXPECT_EQ(read.trials[0].threads, 2) << counter;
+    ASSERT_EQ(read.trials[0].launches.size(), 1U) << counter;
+    EXPECT_DOUBLE_EQ(read.trials[0].launches[0][0].seconds, 5e-6) << counter;
+    EXPECT_EQ(read.trials[0].launches[0][0].calls, 9) << counter;
+  }
+  EXPECT_EQ(results_in(one_benchmark(R"("real_time": 1, "max_bytes_used": 64)"), "f").trials[0].figures,
+            (FigureValues{{"max_bytes_used", 64}}));
+}
+
+std::string named_a(const std::string& members) {
+  return R"({"name": "A", "run_name": "A", "run_type": "iteration", "real_time": 1, )" + members + "}";
+}
+
+TEST(GoogleBenchmarkJson, TellsBenchmarksOfOneNameApart) {
+  const auto keys = [](const std::vector<std::string>& members) {
+    std::string rows;
+    for (const std::string& one : members) rows += (rows.empty() ? "" : ",") + named_a(one);
+    std::vector<std::string> out;
+    for (const TrialResult& trial :
+         results_in(R"({"context": {}, "benchmarks": [)" + rows + "]}", "f").trials)
+      out.push_back(fmt::format("{}: {}", trial.key, trial.launches.size()));
+    return out;
+  };
+  const auto row = [](int family, int instance, int repetition) {
+    return fmt::format(R"("family_index": {}, "per_family_instance_index": {}, "repetition_index": {})",
+                       family, instance, repetition);
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(keys({row(0, 0, 0), row(0, 0, 1), row(1, 0, 0), row(1, 0, 1)}),
+              ElementsAre("A (1): 2", "A (2): 2"));
+  EXPECT_THAT(keys({row(0, 0, 0), row(0, 1, 0)}), ElementsAre("A (1): 1", "A (2): 1"));
+  EXPECT_THAT(keys({row(0, 0, 0), row(0, 0, 0)}), ElementsAre("A: 2")) << "of two starts of the program";
+  const auto old = [](int repetition) { return fmt::format(R"("repetition_index": {})", repetition); };
+  EXPECT_THAT(keys({old(0), old(1), old(0), old(1)}), ElementsAre("A (1): 2", "A (2): 2"));
+  EXPECT_THAT(keys({old(0), old(1)}), ElementsAre("A: 2"));
+}
+
 TEST(GoogleBenchmarkJson, TellsWhatIsLeftOutOnPurposeFromWhatFails) {
   const auto skipped = results_in(
       one_benchmark(R"("real_time": 1, "skipped": true, "skip_message": "no such device")"), "f.json");
@@ -85,7 +134,7 @@ TEST(GoogleBenchmarkJson, TellsWhatIsLeftOutOnPurposeFromWhatFails) {
 }
 
 TEST(GoogleBenchmarkJson, RemarksOnTimesThatAreNotFinite) {
-  for (const char* word : {"NaN", "Infinity", "-nan", "0"}) {
+  for (const char* word : {"NaN", "Infinity", "-nan", "0", "-5", "1e308", "-nan(ind)", "1.#INF"}) {
     const auto results = results_in(one_benchmark(std::string("\"real_time\": ") + word), "f.json");
     EXPECT_TRUE(results.trials[0].launches.empty()) << word;
     EXPECT_THAT(results.trials[0].remark, HasSubstr("no finite time above 0")) << word;

@@ -27,22 +27,21 @@ std::string failed_runs(const JsonField& command) {
 }  // namespace
 
 void read_hyperfine(const ResultFile& file, Results& out) {
-  NamedTrials trials(out);
   for (const JsonField& command : file.field.at("results").items()) {
-    TrialResult& trial = trials.at(command.at("command").text());
+    TrialResult& trial = out.trials.emplace_back();
+    trial.key = trial.operation =
+        with_details(command.at("command").text(), details_in(command.find("parameters")));
     if (const std::string failed = failed_runs(command); !failed.empty()) {
       trial.failed = true;
       trial.skipped = "reports an error: " + failed;
-      trial.launches.clear();
+      continue;
     }
-    if (trial.failed) continue;
     const double cpu_seconds = processor_seconds(command, "user") + processor_seconds(command, "system");
     if (const auto times = command.find("times")) {
-      for (const double seconds : times->numbers())
-        trial.launches.push_back({checked({.seconds = seconds, .cpu_seconds = cpu_seconds}, *times)});
+      for (const double seconds : samples_in(*times))
+        add_launch(trial, Slice{.seconds = seconds, .cpu_seconds = cpu_seconds});
     } else {
-      const auto median = command.at("median");
-      trial.launches.push_back({checked({.seconds = median.number(), .cpu_seconds = cpu_seconds}, median)});
+      add_launch(trial, Slice{.seconds = command.at("median").number(), .cpu_seconds = cpu_seconds});
       trial.remark = "holds no times of single runs: their median counts as one process start";
     }
   }

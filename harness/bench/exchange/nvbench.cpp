@@ -30,13 +30,13 @@ std::optional<JsonField> value_of(const JsonField& summary, std::string_view nam
 double seconds_in(const JsonField& field) {
   const std::string text = field.text();
   const std::optional<double> seconds = number(text);
-  if (!seconds || !(*seconds >= 0 && *seconds <= most_seconds))
-    field.refuse(fmt::format("is \"{}\", must be a time in seconds", text));
-  return *seconds;
+  const bool is_endless = text.find("nan") != std::string::npos || text.find("inf") != std::string::npos;
+  if (!seconds && !is_endless) field.refuse(fmt::format("is \"{}\", must be a time in seconds", text));
+  return seconds.value_or(0);
 }
 
 /// Reads the file of sample times that a summary names, relative to the folder of the results.
-Launch sample_times(const JsonField& summary, const std::filesystem::path& folder) {
+Launch sample_times(const JsonField& summary, const std::filesystem::path& folder, TrialResult& trial) {
   const auto name = value_of(summary, "filename");
   if (!name) return {};
   std::filesystem::path file = folder / name->text();
@@ -55,14 +55,7 @@ Launch sample_times(const JsonField& summary, const std::filesystem::path& folde
     std::uint32_t word = 0;
     for (std::size_t byte = 0; byte < sizeof(word); ++byte)
       word |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at + byte])) << (8 * byte);
-    const auto seconds = static_cast<double>(std::bit_cast<float>(word));
-    if (!(seconds > 0 && seconds <= most_seconds)) {
-      throw Error(
-          file.string(),
-          fmt::format("sample {} is {}, must be a time in seconds above 0", at / sizeof(float), seconds),
-          "write it again with --jsonbin");
-    }
-    launch.push_back({.seconds = seconds});
+    add_slice(trial, launch, {.seconds = static_cast<double>(std::bit_cast<float>(word))});
   }
   return launch;
 }
@@ -81,7 +74,7 @@ void add_state(TrialResult& trial, const JsonField& state, const std::filesystem
   for (const JsonField& summary : summaries->items()) {
     const std::string tag = summary.at("tag").text();
     if (tag.starts_with("nv/json/bin:") && tag.ends_with("sample_times")) {
-      if (Launch launch = sample_times(summary, folder); !launch.empty()) {
+      if (Launch launch = sample_times(summary, folder, trial); !launch.empty()) {
         trial.launches.push_back(std::move(launch));
         return;
       }
@@ -92,7 +85,7 @@ void add_state(TrialResult& trial, const JsonField& state, const std::filesystem
     }
   }
   for (std::size_t i = 0; i < tags.size(); ++i) {
-    if (!times[i] || !(*times[i] > 0)) continue;
+    if (!times[i] || !(*times[i] > 0 && *times[i] <= most_seconds)) continue;
     trial.launches.push_back({Slice{.seconds = *times[i]}});
     trial.remark = fmt::format("holds no sample times, which --jsonbin writes: {} stands alone", tags[i]);
     return;
@@ -107,12 +100,13 @@ void read_nvbench(const ResultFile& file, Results& out) {
     for (const JsonField& device : devices->items())
       out.machine.facts.push_back({"device", device.text_or("name", ""), true});
   }
-  NamedTrials trials(out);
   for (const JsonField& benchmark : file.field.at("benchmarks").items()) {
     const std::string name = benchmark.at("name").text();
-    for (const JsonField& state : benchmark.at("states").items())
-      add_state(trials.at(fmt::format("{} [{}]", name, state.at("name").text())), state,
-                file.path.parent_path());
+    for (const JsonField& state : benchmark.at("states").items()) {
+      TrialResult& trial = out.trials.emplace_back();
+      trial.key = trial.operation = fmt::format("{} [{}]", name, state.at("name").text());
+      add_state(trial, state, file.path.parent_path());
+    }
   }
 }
 

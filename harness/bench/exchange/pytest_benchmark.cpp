@@ -29,11 +29,10 @@ Launch launch_of(const JsonField& stats, TrialResult& trial) {
   Index calls = 1;
   if (const auto iterations = stats.find("iterations")) calls = iterations->integer(1, Index{1} << 50);
   if (const auto data = stats.find("data")) {
-    for (const double seconds : data->numbers())
-      launch.push_back(checked({.seconds = seconds, .calls = calls}, *data));
+    for (const double seconds : samples_in(*data))
+      add_slice(trial, launch, {.seconds = seconds, .calls = calls});
   } else {
-    const auto median = stats.at("median");
-    launch.push_back(checked({.seconds = median.number(), .calls = calls}, median));
+    add_slice(trial, launch, {.seconds = stats.at("median").number(), .calls = calls});
     trial.remark =
         "holds no times of single rounds, which --benchmark-save-data keeps: their median stands alone";
   }
@@ -46,10 +45,11 @@ void read_pytest_benchmark(const ResultFile& file, Results& out) {
   out.machine = machine_of_session(file.field.at("machine_info"));
   out.commit = commit_of(file.field);
   out.date = file.field.text_or("datetime", "");
-  NamedTrials trials(out);
   for (const JsonField& test : file.field.at("benchmarks").items()) {
-    TrialResult& trial = trials.at(test.text_or("fullname", test.at("name").text()));
-    trial.launches.push_back(launch_of(test.at("stats"), trial));
+    TrialResult& trial = out.trials.emplace_back();
+    trial.key = trial.operation =
+        with_details(test.text_or("fullname", test.at("name").text()), details_in(test.find("params")));
+    add_launch(trial, launch_of(test.at("stats"), trial));
   }
 }
 

@@ -1,15 +1,22 @@
 #include "bench/exchange/read_results.hpp"
 
+#include "assay/csv.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "bench/exchange/foreign_results.hpp"
 #include "bench/measure/results_fields.hpp"
+#include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+#include <map>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 namespace assay {
@@ -49,8 +56,7 @@ const std::vector<ResultFormat>& result_formats() {
        .rows = "benchmarks",
        .row = "measurement: aggregates alone cannot be compared",
        .remedy = "write it again with --benchmark_out=FILE --benchmark_out_format=json",
-       .read = read_google_benchmark,
-       .bare_nan = true},
+       .read = read_google_benchmark},
       {.name = "pytest-benchmark",
        .about = "read from pytest-benchmark's JSON; the rounds of a test are slices of one process start",
        .marks = {{"machine_info", "an object"}, {"benchmarks", "an array"}},
@@ -74,10 +80,51 @@ const std::vector<ResultFormat>& result_formats() {
        .read = read_hyperfine},
       {.name = "benchdnn",
        .about = "read from benchdnn's output; each of its lines counts as a process start",
-       .marks = {{"perf,|Output template: ", "a line"}},
+       .marks = {{"perf,|Output template: |Template entries: ", "a line"}},
        .row = "line that begins with \"perf,\"",
        .remedy = "run benchdnn with --mode=P",
-       .read = read_benchdnn}};
+       .read = read_benchdnn},
+      {.name = "JMH",
+       .about = "read from JMH's JSON; each fork is a process start",
+       .marks = {{"benchmark", "a string"}, {"primaryMetric", "an object"}},
+       .row = "benchmark",
+       .remedy = "write it again with -rf json -rff FILE",
+       .read = read_jmh},
+      {.name = "criterion",
+       .about = "read from criterion's sample.json; its samples are slices of one process start",
+       .marks = {{"iters", "an array"}, {"times", "an array"}},
+       .remedy = "name target/criterion/NAME/new/sample.json",
+       .read = read_criterion},
+      {.name = "cargo-criterion",
+       .about = "read from cargo-criterion's messages; the samples of a benchmark are slices of one start",
+       .marks = {{"reason", "a string"}},
+       .row = "benchmark-complete",
+       .remedy = "write it again with cargo criterion --message-format=json",
+       .read = read_cargo_criterion},
+      {.name = "asv",
+       .about = "read from a results file of asv; the samples of a benchmark are slices of one process start",
+       .marks = {{"result_columns", "an array"}, {"results", "an object"}},
+       .row = "benchmark",
+       .remedy = "run a present asv, and keep samples with --record-samples",
+       .read = read_asv},
+      {.name = "llama-bench",
+       .about = "read from llama-bench; each repetition counts as a process start",
+       .marks = {{"model_filename", "a string"}, {"samples_ns", "an array"}},
+       .row = "test",
+       .remedy = "write it again with llama-bench -o json",
+       .read = read_llama_bench},
+      {.name = "Go",
+       .about = "read from go test -bench; each line counts as a process start",
+       .marks = {{"goos: |pkg: ", "a line"}},
+       .row = "line with ns/op",
+       .remedy = "run go test -bench . -count 10",
+       .read = read_go},
+      {.name = "Catch2",
+       .about = "read from Catch2's XML; the mean of a benchmark is one process start",
+       .marks = {{"<Catch2TestRun |<Catch name=", "a line"}},
+       .row = "BenchmarkResults",
+       .remedy = "run it with --reporter xml",
+       .read = read_catch2}};
   return all;
 }
 
@@ -96,7 +143,7 @@ bool holds(const Mark& mark, const ResultFile& file) {
   if (mark.is == "a line") return !value->is_structured() && has_line(file.text, mark.place);
   for (std::string_view rest = mark.place; !rest.empty();) {
     if (value->is_array()) {
-      if (value->empty()) return true;
+      if (value->empty()) return value != &file.field.value();
       value = &value->items().front();
     }
     const std::string_view step = rest.substr(0, rest.find('.'));
@@ -141,24 +188,62 @@ std::vector<std::string> missing_in(const ResultFile& file, const ResultFormat& 
 /// The value of a file, null where it is no JSON.
 struct Parsed {
   Json value;
-  bool bare_nan = false;     ///< strict JSON except for NaN and Infinity
-  std::optional<Error> why;  ///< why it is no JSON
+  std::optional<Error> why;  ///< why it is no strict JSON
 };
+
+/// A list of the values that stand on lines of their own.
+std::string list_of_lines(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!csv::trimmed(line).empty()) out += (out.empty() ? "[" : ",") + line;
+  }
+  return out + "]";
+}
 
 Parsed parsed(const std::string& text, const std::string& where) {
   Parsed out;
-  try {
-    out.value = parse_json(text, where);
-  } catch (const Error& strict) {
-    out.why = strict;
+  std::optional<Error> lenient;
+  const auto is_json = [&](const std::string& one, std::optional<Error>& why) {
     try {
-      out.value = parse_json(with_nulls(text), where);
-      out.bare_nan = true;
-    } catch (const Error& lenient) {
-      out.why = lenient;
+      out.value = parse_json(one, where, RepeatedKey::first);
+      return true;
+    } catch (const Error& fault) {
+      why = fault;
+      return false;
     }
-  }
+  };
+  if (is_json(text, out.why) || is_json(JsonMender().mended(text + '\n'), lenient)) return out;
+  std::optional<Error> ignored;
+  if (!text.starts_with('{') || !is_json(list_of_lines(text), ignored)) out.why = lenient;
   return out;
+}
+
+/// Returns how many lines stand before the one from which on the text is JSON; 0 where there is none.
+std::size_t lines_before_json(const std::string& text) {
+  constexpr int most_tries = 16;  // of lines that a log may begin with [
+  std::size_t lines = 0;
+  int tries = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos && tries < most_tries;
+       end = text.find('\n', end + 1)) {
+    ++lines;
+    if (end + 1 == text.size() || (text[end + 1] != '{' && text[end + 1] != '[')) continue;
+    ++tries;
+    if (!parsed(text.substr(end + 1), "").value.is_null()) return lines;
+  }
+  return 0;
+}
+
+/// Tells trials of one name apart by their order: their rows are no repetitions of each other.
+void number_equal_names(Results& results) {
+  std::map<std::string, int> all, before;
+  for (const TrialResult& trial : results.trials) ++all[trial.key];
+  for (TrialResult& trial : results.trials) {
+    if (all[trial.key] == 1) continue;
+    const int number = ++before[trial.key];
+    trial.key = trial.operation = fmt::format("{} ({})", trial.key, number);
+    if (trial.remark.empty()) trial.remark = "shares its name with others, told apart by their order alone";
+  }
 }
 
 }  // namespace
@@ -170,21 +255,28 @@ Results results_in(const std::string& text, const std::filesystem::path& path) {
   for (const ResultFormat& format : result_formats()) {
     const ResultFile whole{path, text, JsonField(file.value, path.string(), std::string(format.remedy))};
     if (!missing_in(whole, format).empty()) continue;
-    if (file.bare_nan && !format.bare_nan) throw *file.why;
+    if (file.why && format.about.empty() && !file.value.is_null()) throw *file.why;  // we write strict JSON
     Results out{.suite = std::string(format.name), .about = std::string(format.about), .commit = "unknown"};
     format.read(whole, out);
     if (out.trials.empty() && !format.row.empty()) {
       (format.rows.empty() ? whole.field : whole.field.at(format.rows))
           .refuse(fmt::format("holds no {}", format.row));
     }
+    number_equal_names(out);
     return out;
+  }
+  if (const std::size_t lines = lines_before_json(text); file.why && lines > 0) {
+    throw Error(path.string(),
+                fmt::format("{} of text stand{} before the JSON",
+                            quantity_text(static_cast<Index>(lines), "line"), lines == 1 ? "s" : ""),
+                "cut them; Google Benchmark writes JSON alone with --benchmark_out=FILE");
   }
   if (file.why) throw *file.why;
   refuse(file.value, {path, text, JsonField(file.value, path.string(), "")});
 }
 
-TrialResult& NamedTrials::at(const std::string& name) {
-  const auto [place, is_new] = position_.try_emplace(name, results_.trials.size());
+TrialResult& NamedTrials::at(const std::string& identity, const std::string& name) {
+  const auto [place, is_new] = position_.try_emplace(identity, results_.trials.size());
   if (is_new) results_.trials.push_back({.key = name, .operation = name});
   return results_.trials[place->second];
 }
@@ -202,11 +294,61 @@ double processor_seconds(const JsonField& row, std::string_view member, double u
   return value * unit;
 }
 
-Slice checked(const Slice& slice, const JsonField& where) {
-  if (!(slice.seconds > 0 && slice.seconds <= most_seconds))
-    where.refuse(fmt::format("holds {}, must be times in seconds above 0, and at most {:g}", slice.seconds,
-                             most_seconds));
-  return slice;
+std::string with_details(const std::string& name, const Details& details) {
+  const auto says = [&](const std::string& word) {
+    const auto goes_on = [&](std::size_t at) {
+      return at < name.size() && std::isalnum(static_cast<unsigned char>(name[at])) != 0;
+    };
+    for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1)) {
+      if (!(at > 0 && goes_on(at - 1)) && !goes_on(at + word.size())) return true;
+    }
+    return false;
+  };
+  std::string out;
+  for (const auto& [key, value] : details) {
+    if (!value.empty() && !says(value)) out += fmt::format("{}{}={}", out.empty() ? "" : " ", key, value);
+  }
+  return out.empty() ? name : fmt::format("{} [{}]", name, out);
+}
+
+Details details_in(const std::optional<JsonField>& object) {
+  Details out;
+  if (!object || !object->value().is_object()) return out;
+  for (const auto& [key, value] : object->value().members())
+    out.emplace_back(key, value.is_string() ? value.text() : value.dump());
+  return out;
+}
+
+std::vector<double> samples_in(const JsonField& array) {
+  std::vector<double> out;
+  for (const JsonField& item : array.items())
+    out.push_back(item.value().is_null() ? std::numeric_limits<double>::quiet_NaN() : item.number());
+  return out;
+}
+
+void add_slice(TrialResult& trial, Launch& launch, const Slice& slice) {
+  if (slice.seconds > 0 && slice.seconds <= most_seconds) {
+    launch.push_back(slice);
+  } else {
+    trial.remark = "some samples report no finite time above 0 and were left out";
+  }
+}
+
+void add_launch(TrialResult& trial, const Slice& slice) {
+  Launch launch;
+  add_slice(trial, launch, slice);
+  add_launch(trial, std::move(launch));
+}
+
+void add_launch(TrialResult& trial, Launch launch) {
+  if (!launch.empty()) trial.launches.push_back(std::move(launch));
+}
+
+double seconds_in_unit(std::string_view unit) {
+  constexpr std::array<std::pair<std::string_view, double>, 6> known{
+      {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"hr", 3600}}};
+  const auto found = std::ranges::find(known, unit, &std::pair<std::string_view, double>::first);
+  return found == known.end() ? 0 : found->second;
 }
 
 }  // namespace assay

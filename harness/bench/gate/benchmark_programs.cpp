@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -340,9 +341,24 @@ std::vector<std::string> names_in(const std::string& listing, const std::string&
     }
     return out;
   };
+  // What changes from start to start has digits: a process, a time, an address.
+  const auto steady = [](const std::string& line) {
+    std::string out, word;
+    for (const char c : line + '\n') {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+        word += c;
+        continue;
+      }
+      const bool has_digit = std::ranges::any_of(word, [](char d) { return d >= '0' && d <= '9'; });
+      out += (has_digit ? "0" : word) + c;
+      word.clear();
+    }
+    return out;
+  };
   std::vector<std::string> out = lines_of(listing);
   for (const std::string& line : lines_of(chatter)) {
-    const auto found = std::ranges::find(out, line);
+    auto found = std::ranges::find(out, line);
+    if (found == out.end()) found = std::ranges::find(out, steady(line), steady);
     if (found != out.end()) out.erase(found);
   }
   return out;

@@ -16,6 +16,9 @@ TEST(BenchmarkNames, AreWhatAListingHasBesidesWhatIsAlwaysSaid) {
       names_in("hello\nBM_a\nhello\nBM_b/8\n\n", "hello\nFailed to match any benchmarks against regex: ^$\n"),
       ElementsAre("BM_a", "hello", "BM_b/8"));
   EXPECT_THAT(names_in("", "hello\n"), IsEmpty());
+  EXPECT_THAT(
+      names_in("pid 1234, 0x7ffe12ab at 12:34:56\nBM_a/8\nBM_a/16\n", "pid 1240, 0x7fff0003 at 12:34:57\n"),
+      ElementsAre("BM_a/8", "BM_a/16"));
 }
 
 TEST(BenchmarkSettings, AreReadFromTheName) {

@@ -7,12 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <istream>
 #include <limits>
 #include <numeric>
 #include <ostream>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -83,6 +86,15 @@ void require_shallow(std::string_view text, const std::string& where) {
   }
 }
 
+/// As C, C++, Python, Java and Windows spell NaN and the infinities.
+bool is_not_finite(std::string word) {
+  if (word.starts_with('-') || word.starts_with('+')) word.erase(0, 1);
+  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  constexpr std::array words{"nan",    "inf",    "infinity", "nan(ind)", "nan(snan)",
+                             "1.#inf", "1.#ind", "1.#nan",   "1.#qnan",  "1.#snan"};
+  return std::ranges::find(words, word) != words.end();
+}
+
 std::string_view kind(const Json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "an array";
@@ -138,14 +150,15 @@ struct Fault {
               "the file is cut off: write it again");
 }
 
-/// Keeps the last value of a repeated key. Sorts the keys, since a hostile object may have 10^5 of them.
-Json::Object last_of_each_key(Json::Object members) {
+/// Keeps one value of a repeated key. Sorts the keys, since a hostile object may have 10^5 of them.
+Json::Object one_of_each_key(Json::Object members, RepeatedKey wanted) {
   std::vector<std::size_t> order(members.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) -> const std::string& { return members[i].first; });
   std::vector<bool> repeated(members.size());
   for (std::size_t i = 1; i < order.size(); ++i) {
-    repeated[order[i - 1]] = members[order[i - 1]].first == members[order[i]].first;
+    repeated[order[wanted == RepeatedKey::last ? i - 1 : i]] =
+        members[order[i - 1]].first == members[order[i]].first;
   }
   Json::Object out;
   out.reserve(members.size());
@@ -158,6 +171,7 @@ Json::Object last_of_each_key(Json::Object members) {
 /// Builds a value from the library's events, whose names these are.
 class Builder : public nlohmann::json_sax<Library> {
  public:
+  explicit Builder(RepeatedKey wanted) : wanted_(wanted) {}
   bool null() override { return add(nullptr); }
   bool boolean(bool one) override { return add(one); }
   bool number_integer(number_integer_t one) override { return add(one); }
@@ -208,7 +222,7 @@ class Builder : public nlohmann::json_sax<Library> {
     Container closed = std::move(open_.back());
     open_.pop_back();
     if (!closed.is_object) return add(Json(std::move(closed.items)));
-    return add(Json::object(last_of_each_key(std::move(closed.members))));
+    return add(Json::object(one_of_each_key(std::move(closed.members), wanted_)));
   }
 
   struct Container {
@@ -216,6 +230,7 @@ class Builder : public nlohmann::json_sax<Library> {
     Json::Object members;
     Json::Array items;
   };
+  RepeatedKey wanted_;
   std::vector<Container> open_;
 };
 
@@ -426,12 +441,12 @@ std::string json_text(const Json& value) {
   return out;
 }
 
-Json parse_json(const std::string& text, const std::string& where) {
+Json parse_json(const std::string& text, const std::string& where, RepeatedKey wanted) {
   require_shallow(text, where);
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     throw Error(where, "is empty", "write it again, or name another file");
   }
-  Builder builder;
+  Builder builder(wanted);
   if (Library::sax_parse(text, &builder)) return std::move(builder.value);
   const std::size_t byte = std::min(builder.fault.byte > 0 ? builder.fault.byte - 1 : 0, text.size());
   if (text.find_first_not_of(" \t\r\n", byte) == std::string::npos)
@@ -441,6 +456,51 @@ Json parse_json(const std::string& text, const std::string& where) {
   builder.fault.refuse(
       where, builder.place(),
       fmt::format("line {}, column {}", std::ranges::count(before, '\n') + 1, byte - line_start + 1));
+}
+
+std::string JsonMender::mended(std::string_view piece) {
+  constexpr std::size_t longest_word = 64;
+  const std::string text = std::exchange(held_, "").append(piece);
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    if (!quoted_) {
+      const std::size_t end = std::min(text.find_first_of("{}[],:\" \t\r\n", i), text.size());
+      if (end == text.size() && end - i <= longest_word) {
+        held_ = text.substr(i);
+        break;
+      }
+      const std::string word = text.substr(i, end - i);
+      out += is_not_finite(word) ? "null" : word;
+      if (end < text.size()) out += text[end];
+      quoted_ = end < text.size() && text[end] == '"';
+      i = end + 1;
+      continue;
+    }
+    std::size_t length = 1;
+    if (text[i] == '\\') {
+      const char next = i + 1 < text.size() ? text[i + 1] : 'u';
+      if (next == 'u' && text.size() - i < 6) {
+        held_ = text.substr(i);
+        break;
+      }
+      const auto digits = std::string_view(text).substr(i + 2, 4);
+      const bool is_code = next == 'u' && digits.find_first_not_of("0123456789abcdefABCDEF") == digits.npos;
+      if (is_code || std::string_view("\"\\/bfnrt").find(next) != std::string_view::npos) {
+        length = 2;
+      } else {
+        out += '\\';
+      }
+    }
+    quoted_ = text[i] != '"';
+    if (static_cast<unsigned char>(text[i]) < ' ') {
+      out += ' ';
+    } else {
+      out.append(text, i, length);
+    }
+    i += length;
+  }
+  return out;
 }
 
 JsonField::JsonField(const Json& value, std::string where, std::string remedy)

@@ -133,9 +133,24 @@ double shortened(double value);
 /// item on its own line. Without a newline at the end.
 std::string json_text(const Json& value);
 
+/// Which value of a repeated key counts. Google Benchmark writes its fields before counters of any name.
+enum class RepeatedKey { last, first };
+
 /// Throws Error naming `where`, line and column for text that is empty, cut off or no JSON, for numbers
 /// beyond all doubles, and for values that nest more than 200 deep.
-Json parse_json(const std::string& text, const std::string& where);
+Json parse_json(const std::string& text, const std::string& where, RepeatedKey wanted = RepeatedKey::last);
+
+/// Makes JSON of a text that other programs write for it, piece by piece. Bare words for numbers that are not
+/// finite (NaN, Infinity, -nan(ind), 1.#INF) become null, and raw control characters in texts blanks; a
+/// backslash that escapes nothing stands for itself.
+class JsonMender {
+ public:
+  std::string mended(std::string_view piece);
+
+ private:
+  bool quoted_ = false;
+  std::string held_;  ///< a word or an escape that may go on in the next piece
+};
 
 /// Receives what scan_json() finds in a text, in its order. Numbers of all kinds are doubles.
 class JsonEvents {

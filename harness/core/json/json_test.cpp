@@ -81,6 +81,24 @@ TEST(JsonObjects, KeepTheOrderOfTheirKeysAndTheLastValueOfEach) {
   EXPECT_EQ(again(R"({"b": 1, "a": 2, "b": 3, "c": 4, "a": 5})"), R"({"b":3,"c":4,"a":5})");
 }
 
+TEST(JsonObjects, KeepTheFirstValueOfEachKeyWhereThatIsAskedFor) {
+  EXPECT_EQ(parse_json(R"({"b": 1, "a": 2, "b": 3, "a": 5})", "x", RepeatedKey::first).dump(),
+            R"({"b":1,"a":2})");
+}
+
+TEST(JsonMender, MakesJsonOfWhatOtherProgramsWriteForIt) {
+  const std::string text =
+      "[NaN, -nan(ind),1.#INF ,-Infinity, 12.5e3, \"NaN\", true, \"a\nb\tc\", "
+      "\"C:\\x\\u12\\n\\\\\\\"\\u00e9\"]";
+  const std::string json =
+      R"([null, null,null ,null, 12.5e3, "NaN", true, "a b c", "C:\\x\\u12\n\\\"\u00e9"])";
+  EXPECT_EQ(JsonMender().mended(text), json);
+  JsonMender piece_by_piece;
+  std::string out;
+  for (const char c : text) out += piece_by_piece.mended({&c, 1});
+  EXPECT_EQ(out, json);
+}
+
 /// A search for each key among those before it would make 5 * 10^9 comparisons: minutes, without optimization
 /// hours.
 TEST(JsonObjects, MayHaveMoreKeysThanAnyoneWouldSearchOneByOne) {

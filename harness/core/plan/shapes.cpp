@@ -99,22 +99,43 @@ std::vector<Index> dims_of(std::string_view word, std::string_view text) {
 
 Case matmul(std::string_view word, std::string_view descriptor) {
   constexpr std::string_view form = "write MxK:KxN or BxMxK:BxKxN, as benchdnn --matmul takes them";
-  const std::vector<std::string_view> tensors = parts_of(descriptor.substr(0, descriptor.find('n')), ':');
+  // A name follows the tensors: `n"…"`, since 2023 `_n"…"`.
+  const std::string_view named = descriptor.substr(0, descriptor.find('n'));
+  const std::vector<std::string_view> tensors =
+      parts_of(named.substr(0, named.find_last_not_of('_') + 1), ':');
   if (tensors.size() < 2 || tensors.size() > 3) refuse_word(word, "has no two tensors", form);
   const std::vector<Index> a = dims_of(word, tensors[0]), b = dims_of(word, tensors[1]);
-  if (a.size() != b.size() || a.size() < 2 || a.size() > 3)
-    refuse_word(word, "its tensors have not two or three dimensions each", form);
+  if (a.size() != b.size() || a.size() < 2)
+    refuse_word(word, "its tensors have not two or more dimensions each, as many in both", form);
   const std::size_t rows = a.size() - 2;
-  if (a.back() != b[rows] || (rows == 1 && a[0] != b[0]))
-    refuse_word(word, "its tensors do not fit each other", form);
-  if (tensors.size() == 3) {
-    std::vector<Index> c = a;
-    c.back() = b.back();
-    if (dims_of(word, tensors[2]) != c) refuse_word(word, "its third tensor is not their product", form);
+  std::vector<Index> c = a;
+  c.back() = b.back();
+  // Leading dimensions are one batch. One of them that is 1 on one side stands for all of the other.
+  Index batch = 1, of_a = 1, of_b = 1;
+  bool fits = a.back() == b[rows];
+  for (std::size_t i = 0; i < rows; ++i) {
+    fits = fits && a[i] > 0 && b[i] > 0 && (a[i] == b[i] || a[i] == 1 || b[i] == 1);
+    c[i] = std::max(a[i], b[i]);
+    // No tensor has so many elements, and the product stays a number.
+    fits = fits && batch <= largest_extent / std::max<Index>(c[i], 1);
+    if (!fits) break;
+    batch *= c[i];
+    of_a *= a[i];
+    of_b *= b[i];
   }
-  const std::string extents = fmt::format("m={},n={},k={}", a[rows], b.back(), a.back());
-  return {.operation = rows == 0 ? "gemm" : "batched_gemm",
-          .problem = rows == 0 ? extents : fmt::format("batch={},{}", a[0], extents),
+  if (!fits) refuse_word(word, "its tensors do not fit each other", form);
+  if (tensors.size() == 3 && dims_of(word, tensors[2]) != c)
+    refuse_word(word, "its third tensor is not their product", form);
+  // One B for all: the rows of A lie one behind the other.
+  const bool folds = of_b == 1 && of_a == batch && a[rows] <= largest_extent / batch;
+  if (!folds && (of_a != batch || of_b != batch))
+    refuse_word(word, "one side is the same for all or some of the batch",
+                "batched_gemm has a matrix of its own for each");
+  const bool is_batched = rows > 0 && !folds;
+  const std::string extents =
+      fmt::format("m={},n={},k={}", is_batched ? a[rows] : a[rows] * batch, b.back(), a.back());
+  return {.operation = is_batched ? "batched_gemm" : "gemm",
+          .problem = is_batched ? fmt::format("batch={},{}", batch, extents) : extents,
           .per_step = 0,
           .note = std::string(word)};
 }
@@ -157,8 +178,9 @@ Case convolution(std::string_view word, std::string_view descriptor) {
   for (const std::string_view needed : {"ic", "ih", "oc", "kh"}) {
     if (!given.contains(needed)) refuse_word(word, fmt::format("has no '{}'", needed));
   }
-  for (const std::string_view depth : {"id", "od", "kd", "sd", "pd", "dd"}) {
-    if (given.contains(depth))
+  // A depth of one is two-dimensional, whatever its stride and dilation.
+  for (const auto& [depth, flat] : {std::pair{"id", 1}, {"od", 1}, {"kd", 1}, {"pd", 0}}) {
+    if (value(depth, flat) != flat)
       refuse_word(word, fmt::format("'{}' asks for three dimensions", depth), "conv2d has two");
   }
   if (value("g", 1) != 1) refuse_word(word, "has groups", "conv2d has one");

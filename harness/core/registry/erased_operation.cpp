@@ -70,6 +70,16 @@ std::vector<std::string> ErasedOperation::corner_cases() const {
   return out;
 }
 
+std::vector<Tensor> ErasedOperation::tensors() const {
+  const detail::Owned problem = parse(corner_cases().front());
+  Setting setting{.fill = contract_.fills.front()};
+  const detail::Owned input = contract_.make_input(problem.get(), setting),
+                      output = contract_.make_output(problem.get(), input.get(), setting);
+  std::vector<Tensor> out = detail::tensors(contract_, input.get(), output.get());
+  for (Tensor& one : out) one.data = nullptr;
+  return out;
+}
+
 std::string ErasedOperation::canonical(std::string_view where, std::string_view problem) const {
   return format_fields(parse_fields(where, problem, contract_.rules), contract_.rules);
 }

@@ -27,6 +27,7 @@ class ErasedOperation final : public Operation {
   std::vector<Fill> fills() const override { return {contract_.fills.begin(), contract_.fills.end()}; }
   const std::vector<VariantInfo>& variants() const override { return info_; }
   std::vector<std::string> corner_cases() const override;
+  std::vector<Tensor> tensors() const override;
   std::string canonical(std::string_view where, std::string_view problem) const override;
   std::string problem_of(const std::string& file) const override;
   double footprint(std::string_view problem) const override {

@@ -32,6 +32,7 @@ class PickingOperation final : public Operation {
   std::vector<Fill> fills() const override { return real_->fills(); }
   const std::vector<VariantInfo>& variants() const override;
   std::vector<std::string> corner_cases() const override { return real_->corner_cases(); }
+  std::vector<Tensor> tensors() const override { return real_->tensors(); }
   std::string canonical(std::string_view where, std::string_view problem) const override {
     return real_->canonical(where, problem);
   }

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -107,6 +108,11 @@ struct Comparison {
 
 struct GatePolicy {
   double limit = 1.05;  ///< ratio that is still the same, where a case's own spread is not larger
+  std::map<std::string, double, std::less<>> limits{};  ///< of trials that have one of their own, by key
+  double limit_of(const std::string& key) const {
+    const auto own = limits.find(key);
+    return own == limits.end() ? limit : own->second;
+  }
 };
 
 /// Recordings of one suite on one machine, oldest first.

@@ -399,6 +399,8 @@ class Operation {
   /// `naive` first, the others by name.
   virtual const std::vector<VariantInfo>& variants() const = 0;
   virtual std::vector<std::string> corner_cases() const = 0;
+  /// Those of a call on the first corner case, in their order and without data.
+  virtual std::vector<Tensor> tensors() const { return {}; }
 
   /// The canonical text of a problem. Throws Error naming `where` and the field at fault.
   virtual std::string canonical(std::string_view where, std::string_view problem) const = 0;

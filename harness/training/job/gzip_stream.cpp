@@ -12,7 +12,8 @@
 
 namespace assay {
 
-GzipStream::GzipStream(const std::filesystem::path& file) : file_(nullptr, gzclose_r), name_(file.string()) {
+GzipStream::GzipStream(const std::filesystem::path& file, JsonMender* mender)
+    : file_(nullptr, gzclose_r), name_(file.string()), mender_(mender) {
   std::error_code ignored;
   const auto status = std::filesystem::status(file, ignored);
   if (!std::filesystem::exists(status)) throw Error(name_, "there is no such file", "check the name");
@@ -35,8 +36,14 @@ GzipStream::int_type GzipStream::underflow() {
     throw Error(name_, fmt::format("cannot be unpacked: {}", message), "the file is damaged: copy it again");
   }
   if (count == 0) return traits_type::eof();
-  setg(piece_.data(), piece_.data(), piece_.data() + count);
-  return traits_type::to_int_type(piece_.front());
+  if (mender_ == nullptr) {
+    setg(piece_.data(), piece_.data(), piece_.data() + count);
+  } else {
+    mended_ = mender_->mended({piece_.data(), static_cast<std::size_t>(count)});
+    if (mended_.empty()) return underflow();
+    setg(mended_.data(), mended_.data(), mended_.data() + mended_.size());
+  }
+  return traits_type::to_int_type(*gptr());
 }
 
 std::string unpacked(const std::filesystem::path& file, std::size_t most) {

@@ -64,6 +64,18 @@ Job read(const std::string& text) {
   return read_kineto(file.path());
 }
 
+/// As PyTorch has written names on Windows and of several lines, and Ascend times.
+std::string as_others_write(std::string text) {
+  const auto replace = [&](const std::string& part, const std::string& by) {
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + by.size()))
+      text.replace(at, part.size(), by);
+  };
+  replace("aten::conv2d", "C:\\Users\\x64\nD:\\u");
+  replace("\"ts\": 5400", "\"ts\": \"5400\"");
+  replace("\"args\": {", "\"bandwidth\": -nan(ind), \"args\": {");
+  return text;
+}
+
 void expect_two_steps(const Job& job) {
   const auto near = [](double value) { return DoubleNear(value, 1e-6); };
   ASSERT_EQ(job.windows.size(), 1U);
@@ -85,6 +97,12 @@ TEST(KinetoTrace, IsReadWithTheCategoriesOf2021) {
 
 TEST(KinetoTrace, IsReadWithTheCategoriesOfToday) {
   expect_two_steps(read(trace(two_steps("cpu_op", "kernel", "gpu_memcpy"))));
+}
+
+TEST(KinetoTrace, IsReadWithNamesAndTimesThatAreNoJson) {
+  const std::string text = trace(two_steps("cpu_op", "kernel", "gpu_memcpy"));
+  expect_two_steps(read(as_others_write(text)));
+  expect_two_steps(read(gzipped(as_others_write(text))));
 }
 
 TEST(KinetoTrace, IsReadPacked) {

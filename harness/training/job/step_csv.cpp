@@ -34,7 +34,8 @@ struct Column {
 };
 
 Column column_of(std::string_view cell) {
-  std::string name(cell);
+  // timm and mmengine: the time of a step, and how much of it waits for data.
+  std::string name(cell == "data_time" ? "load_time" : cell == "batch_time" ? "step_time" : cell);
   for (char& c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     if (c == ' ') c = '_';

@@ -51,6 +51,15 @@ TEST(StepCsv, TakesLoadingOfTheSameSteps) {
   EXPECT_DOUBLE_EQ(job.phases[0].mean_seconds, 0.04);
 }
 
+TEST(StepCsv, KnowsColumnsOfTimmAndMmengine) {
+  for (const char* header : {"step,batch_time,data_time", "step,time,data_time"}) {
+    const Job job = read_step_csv(std::string(header) + "\n0,0.1,0.03\n1,0.2,0.05\n", "f.csv", "s");
+    EXPECT_THAT(job.windows.at(0).step_seconds, ElementsAre(0.1, 0.2)) << header;
+    ASSERT_EQ(job.phases.size(), 1U) << header;
+    EXPECT_EQ(job.phases[0].kind, PhaseKind::load) << header;
+  }
+}
+
 TEST(StepCsv, SaysWhatItDropped) {
   EXPECT_THAT(read_step_csv("step,ms,loss\n0,100,2.3\n", "f.csv").notes,
               ElementsAre(HasSubstr("dropped column loss")));

@@ -2,6 +2,7 @@
 
 #include "assay/error.hpp"
 #include "core/json/json.hpp"
+#include "core/text/parts.hpp"
 #include "training/job/gzip_stream.hpp"
 
 #include <fmt/format.h>
@@ -29,6 +30,9 @@ class Handler : public JsonEvents {
       if (key_ == "ph") event_.phase = value;
       if (key_ == "cat") event_.category = value;
       if (key_ == "name") event_.name = value;
+      // Some profilers write times as texts.
+      if (key_ == "ts") event_.begin = number_from<double>(value);
+      if (key_ == "dur") event_.duration = number_from<double>(value);
     } else if (in_device_ && depth_ == 3 && key_ == "name") {
       ++devices_[value];
     }
@@ -91,7 +95,8 @@ std::optional<double> TraceEvent::number(std::string_view argument) const {
 
 std::map<std::string, int> read_trace(const std::filesystem::path& file,
                                       const std::function<void(const TraceEvent&)>& take) {
-  GzipStream pieces(file);
+  JsonMender mender;
+  GzipStream pieces(file, &mender);
   std::istream in(&pieces);
   Handler handler(take);
   scan_json(in, handler, file.string());

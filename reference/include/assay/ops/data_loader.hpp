@@ -26,7 +26,8 @@ struct EpochShape {
 /// sample that it was handed
 ///   sample[r] = which one it is,  digest[r] = digest(its bytes, key[0]),
 /// and then computes for `step` nanoseconds per batch, spinning. sample and digest have one element for each
-/// sample that is delivered: all `samples` with last=keep, the whole batches alone with last=drop.
+/// sample that is delivered: all `samples` with last=keep, the whole batches alone with last=drop. A pass without
+/// a batch is an error.
 /// order[samples] is a permutation, another one for each call: see Shuffle.
 ///
 /// delivery=in: batches come in order of k. delivery=out: in any order, each whole and with its rows in

@@ -1,0 +1,115 @@
+// `assay compare` of files that other programs wrote.
+#include "app/verb_functions.hpp"
+#include "assay/error.hpp"
+#include "assay/files.hpp"
+#include "core/files/scratch.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+namespace assay {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+
+struct Benchmark {
+  std::string name;
+  double nanoseconds = 100, processor = 100, bytes = 64;
+};
+
+/// Ten repetitions of each, one percent apart.
+std::string file_of(const std::vector<Benchmark>& benchmarks) {
+  std::string rows;
+  for (const Benchmark& one : benchmarks) {
+    for (int i = 0; i < 10; ++i) {
+      rows += fmt::format(
+          R"({}{{"name": "{}", "run_type": "iteration", "repetition_index": {}, "iterations": 9,
+          "real_time": {}, "cpu_time": {}, "time_unit": "ns", "max_bytes_used": {}}})",
+          rows.empty() ? "" : ",", one.name, i, one.nanoseconds * (1 + 0.001 * i), one.processor, one.bytes);
+    }
+  }
+  return fmt::format(R"({{"context": {{}}, "benchmarks": [{}]}})", rows);
+}
+
+class CompareVerb : public ::testing::Test {
+ protected:
+  Outcome compared(const std::vector<Benchmark>& before, const std::vector<Benchmark>& after,
+                   CompareOptions options = {}) {
+    options.before = scratch_.path() / "before.json";
+    options.after = scratch_.path() / "after.json";
+    write_file(options.before, file_of(before));
+    write_file(options.after, file_of(after));
+    ::testing::internal::CaptureStdout();
+    try {
+      const Outcome out = compare_verb(options);
+      text_ = ::testing::internal::GetCapturedStdout();
+      return out;
+    } catch (const Error&) {
+      ::testing::internal::GetCapturedStdout();
+      throw;
+    }
+  }
+
+  ScratchFolder scratch_;
+  std::string text_;
+};
+
+const std::vector<Benchmark> five{{"a"}, {"b"}, {"c"}, {"d"}, {"e"}};
+
+TEST_F(CompareVerb, FailsWhereAskedAboutWhatIsLeftOpen) {
+  for (const std::size_t count : {2U, 3U}) {
+    std::vector<Benchmark> before(five.begin(), five.begin() + static_cast<std::ptrdiff_t>(count)),
+        after = before;
+    after[0].nanoseconds = 150;
+    EXPECT_EQ(compared(before, after).exit_code(), 0);
+    EXPECT_THAT(text_, HasSubstr("1 undecided"));
+    const Outcome asked = compared(before, after, {.undecided_fails = true});
+    EXPECT_EQ(asked.word, Word::undecided);
+    EXPECT_EQ(asked.exit_code(), 3);
+  }
+  std::vector<Benchmark> after = five;
+  after[0].nanoseconds = 150;
+  EXPECT_EQ(compared(five, after).word, Word::regression);
+}
+
+TEST_F(CompareVerb, ShowsSelectedRowsAndKeepsTheOthersAsWitnesses) {
+  std::vector<Benchmark> after = five;
+  after[0].nanoseconds = 130;
+  EXPECT_EQ(compared(five, after, {.filter = "^a$"}).word, Word::regression)
+      << "four others say it is no drift";
+  EXPECT_THAT(text_, HasSubstr("1 of 1 trials is slower"));
+  EXPECT_EQ(compared(five, after, {.filter = "-^a$"}).word, Word::passed);
+  EXPECT_THAT(([&] { compared(five, after, {.filter = "nowhere"}); }),
+              ThrowsMessage<Error>(HasSubstr("selects nothing")));
+}
+
+TEST_F(CompareVerb, TakesLimitsOfSingleTrialsFromAFile) {
+  std::vector<Benchmark> after = five;
+  after[0].nanoseconds = 130;
+  const auto file = scratch_.path() / "limits.json";
+  write_file(file, R"({"schema": "assay.limits/1", "limits": [{"filter": "^a$", "limit": 1.5}]})");
+  EXPECT_EQ(compared(five, after, {.limits = file}).word, Word::passed);
+  write_file(file, R"({"schema": "assay.limits/1", "limits": [{"filter": "^z$", "limit": 1.5}]})");
+  EXPECT_THAT(([&] { compared(five, after, {.limits = file}); }),
+              ThrowsMessage<Error>(AllOf(HasSubstr("'^z$'"), HasSubstr("limits.json"))));
+}
+
+TEST_F(CompareVerb, SaysWhatWasComparedAndWhatElseMoved) {
+  std::vector<Benchmark> after = five;
+  after[1].processor = 200;
+  after[2].bytes = 128;
+  EXPECT_EQ(compared(five, after).word, Word::passed);
+  EXPECT_THAT(text_, HasSubstr("compared: wall time; not compared: max_bytes_used (2.00 times in c)"));
+  EXPECT_THAT(text_, HasSubstr("processor time (2.00"));
+  EXPECT_EQ(compared(five, five).word, Word::passed);
+  EXPECT_THAT(text_, AllOf(HasSubstr("max_bytes_used, processor time"), Not(HasSubstr("times in"))));
+}
+
+}  // namespace
+}  // namespace assay

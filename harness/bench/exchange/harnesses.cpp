@@ -1,0 +1,223 @@
+// Reads what the usual harnesses of other languages write: JMH of Java, criterion of Rust, asv of Python,
+// testing.B of Go and Catch2 of C++; and llama-bench.
+#include "assay/csv.hpp"
+#include "bench/exchange/foreign_results.hpp"
+#include "core/text/parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <sstream>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+TrialResult& new_trial(Results& out, std::string name) {
+  TrialResult& trial = out.trials.emplace_back();
+  trial.key = trial.operation = std::move(name);
+  return trial;
+}
+
+/// The items of an array; a file of one message is no array.
+std::vector<JsonField> items_of(const JsonField& field) {
+  return field.value().is_array() ? field.items() : std::vector{field};
+}
+
+void note(Machine& machine, const char* fact, const std::string& value) {
+  if (!value.empty()) machine.facts.push_back({fact, value, true});
+}
+
+/// Samples of several calls each: their sums, and how many calls each has.
+void add_sums(TrialResult& trial, const JsonField& sums, const JsonField& calls, double unit) {
+  const std::vector<double> times = samples_in(sums), counts = samples_in(calls);
+  if (times.size() != counts.size())
+    calls.refuse(fmt::format("has {} items, the times {}", counts.size(), times.size()));
+  Launch launch;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    add_slice(trial, launch, {.seconds = counts[i] > 0 ? times[i] * unit / counts[i] : 0});
+  add_launch(trial, std::move(launch));
+}
+
+/// The value of an attribute of an element of XML; empty where it has none.
+std::string attribute(std::string_view element, std::string_view name) {
+  const std::string mark = fmt::format(" {}=\"", name);
+  const std::size_t begin = element.find(mark);
+  if (begin == std::string_view::npos) return "";
+  std::string out(
+      element.substr(begin + mark.size(), element.find('"', begin + mark.size()) - begin - mark.size()));
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> entities{
+      {{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&apos;", "'"}, {"&amp;", "&"}}};
+  for (const auto& [code, sign] : entities) {
+    for (std::size_t at = out.find(code); at != std::string::npos; at = out.find(code, at + 1))
+      out.replace(at, code.size(), sign);
+  }
+  return out;
+}
+
+}  // namespace
+
+// A mode that counts operations per time is turned into time per operation, so that less is better in all.
+void read_jmh(const ResultFile& file, Results& out) {
+  for (const JsonField& row : file.field.items()) {
+    const JsonField metric = row.at("primaryMetric"), unit = metric.at("scoreUnit");
+    const std::string word = unit.text();
+    const bool is_rate = word.starts_with("ops/");
+    const double seconds = seconds_in_unit(is_rate ? word.substr(4) : word.substr(0, word.find('/')));
+    if (seconds <= 0)
+      unit.refuse(fmt::format("is {}, must be a time per operation, or operations per time", word));
+    Details details{{"mode", row.text_or("mode", "")}};
+    if (const auto threads = row.find("threads"); threads && threads->value().dump() != "1")
+      details.emplace_back("threads", threads->value().dump());
+    for (auto& one : details_in(row.find("params"))) details.push_back(std::move(one));
+    TrialResult& trial = new_trial(out, with_details(row.at("benchmark").text(), details));
+    const auto slice = [&](double score) {
+      return Slice{.seconds = !is_rate ? score * seconds : score > 0 ? seconds / score : 0};
+    };
+    if (const auto forks = metric.find("rawData"); forks && !forks->value().empty()) {
+      for (const JsonField& fork : forks->items()) {
+        Launch launch;
+        for (const double score : samples_in(fork)) add_slice(trial, launch, slice(score));
+        add_launch(trial, std::move(launch));
+      }
+    } else {
+      add_launch(trial, slice(metric.number_or("score", 0)));
+      trial.remark = "holds no times of single iterations: its score counts as one process start";
+    }
+    if (out.machine.facts.empty()) note(out.machine, "JVM", row.text_or("vmVersion", ""));
+  }
+}
+
+void read_criterion(const ResultFile& file, Results& out) {
+  // target/criterion/NAME/new/sample.json
+  const auto folder = std::filesystem::absolute(file.path).parent_path();
+  add_sums(new_trial(out, folder.parent_path().filename().string()), file.field.at("times"),
+           file.field.at("iters"), 1e-9);
+}
+
+void read_cargo_criterion(const ResultFile& file, Results& out) {
+  for (const JsonField& message : items_of(file.field)) {
+    if (message.at("reason").text() != "benchmark-complete") continue;
+    add_sums(new_trial(out, message.at("id").text()), message.at("measured_values"),
+             message.at("iteration_count"), seconds_in_unit(message.text_or("unit", "ns")));
+  }
+}
+
+// `results` has a row per benchmark, and a row has a list for each column: one item per set of parameters,
+// the last of which changes fastest.
+void read_asv(const ResultFile& file, Results& out) {
+  out.commit = file.field.text_or("commit_hash", "unknown");
+  if (const auto machine = file.field.find("params"))
+    note(out.machine, "processor", machine->text_or("cpu", ""));
+  std::map<std::string, std::size_t> columns;
+  for (const JsonField& name : file.field.at("result_columns").items())
+    columns.emplace(name.text(), columns.size());
+  for (const auto& [name, row] : file.field.at("results").members()) {
+    const std::vector<JsonField> cells = row.items();
+    const auto cell = [&](const char* column) -> std::optional<JsonField> {
+      const auto found = columns.find(column);
+      if (found == columns.end() || found->second >= cells.size() || !cells[found->second].value().is_array())
+        return std::nullopt;
+      return cells[found->second];
+    };
+    const auto results = cell("result"), parameters = cell("params"), samples = cell("samples");
+    if (!results) continue;
+    const std::vector<double> values = samples_in(*results);
+    const std::vector<JsonField> all = samples ? samples->items() : std::vector<JsonField>();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::string set;
+      std::size_t rest = i;
+      const std::vector<JsonField> axes = parameters ? parameters->items() : std::vector<JsonField>();
+      for (std::size_t axis = axes.size(); axis-- > 0;) {
+        const std::vector<JsonField> choices = axes[axis].items();
+        if (choices.empty()) continue;
+        const Json& choice = choices[rest % choices.size()].value();
+        set = fmt::format("{}{}{}", choice.is_string() ? choice.text() : choice.dump(),
+                          set.empty() ? "" : ", ", set);
+        rest /= choices.size();
+      }
+      TrialResult& trial = new_trial(out, set.empty() ? name : fmt::format("{}({})", name, set));
+      if (!name.substr(name.rfind('.') + 1).starts_with("time")) {
+        trial.skipped = "reports: no time, but what its name tracks";
+      } else if (i < all.size() && all[i].value().is_array()) {
+        Launch launch;
+        for (const double seconds : samples_in(all[i])) add_slice(trial, launch, {.seconds = seconds});
+        add_launch(trial, std::move(launch));
+      } else {
+        add_launch(trial, Slice{.seconds = values[i]});
+        if (trial.remark.empty())
+          trial.remark = "holds no samples, which --record-samples keeps: their median stands alone";
+      }
+    }
+  }
+}
+
+void read_llama_bench(const ResultFile& file, Results& out) {
+  for (const JsonField& row : items_of(file.field)) {
+    Details details;
+    for (const auto& [key, value] : details_in(row)) {
+      // All that was asked for; the others describe the machine and what was measured.
+      const bool is_asked = key.starts_with("n_") || key.starts_with("type_") || key.starts_with("use_") ||
+                            key == "flash_attn" || key == "split_mode" || key == "main_gpu" ||
+                            key == "no_kv_offload" || key == "tensor_split" || key == "embeddings" ||
+                            key == "cpu_mask" || key == "poll";
+      if (is_asked) details.emplace_back(key, value);
+    }
+    TrialResult& trial = new_trial(
+        out,
+        with_details(std::filesystem::path(row.at("model_filename").text()).filename().string(), details));
+    for (const double nanoseconds : samples_in(row.at("samples_ns")))
+      add_launch(trial, Slice{.seconds = nanoseconds * 1e-9});
+    if (!out.machine.facts.empty()) continue;
+    note(out.machine, "processor", row.text_or("cpu_info", ""));
+    note(out.machine, "device", row.text_or("gpu_info", ""));
+    out.commit = row.text_or("build_commit", "unknown");
+  }
+}
+
+void read_go(const ResultFile& file, Results& out) {
+  NamedTrials trials(out);
+  std::string package;
+  std::istringstream lines(file.text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto told = [&](std::string_view key) {
+      return std::string(csv::trimmed(std::string_view(line).substr(key.size())));
+    };
+    if (line.starts_with("pkg: ")) package = told("pkg: ");
+    if (line.starts_with("cpu: ") && out.machine.facts.empty()) note(out.machine, "processor", told("cpu: "));
+    if (!line.starts_with("Benchmark")) continue;
+    std::istringstream words(line);
+    std::string name, value, unit;
+    Index calls = 0;
+    if (!(words >> name >> calls)) continue;  // printed before the benchmark, or by it
+    while (words >> value >> unit) {
+      const auto number = number_from<double>(value);
+      if (!number) continue;
+      TrialResult& trial = trials.at(package.empty() ? name : package + "." + name);
+      if (unit == "ns/op") {
+        add_launch(trial, Slice{.seconds = *number * 1e-9, .calls = std::max<Index>(1, calls)});
+      } else {
+        trial.figures[unit] = *number;
+      }
+    }
+  }
+}
+
+void read_catch2(const ResultFile& file, Results& out) {
+  std::string test;
+  std::string_view rest = file.text;
+  for (std::size_t begin = rest.find('<'); begin != std::string_view::npos; begin = rest.find('<')) {
+    rest.remove_prefix(begin);
+    const std::string_view element = rest.substr(0, rest.find('>'));
+    rest.remove_prefix(element.size());
+    if (element.starts_with("<TestCase ")) test = attribute(element, "name");
+    if (element.starts_with("<BenchmarkResults ")) new_trial(out, test + "/" + attribute(element, "name"));
+    if (!element.starts_with("<mean ") || out.trials.empty()) continue;
+    const auto nanoseconds = number_from<double>(attribute(element, "value"));
+    add_launch(out.trials.back(), Slice{.seconds = nanoseconds.value_or(0) * 1e-9});
+  }
+}
+
+}  // namespace assay
