@@ -56,10 +56,6 @@ std::string remarks(std::string_view side, const Results& results) {
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 /// Says which times were compared, and what else both files hold, with the trial in which that moved
 /// farthest.
 std::string compared_text(const Results& before, const Results& after, double limit) {
