@@ -17,10 +17,9 @@
 /// means that the interval of 1 lies within the limits: the absence of a finding is not enough. Everything
 /// else is undecided. Results of foreign programs have no naive variants. There all other rows take their
 /// place; but these are the code under test as well, so a move of all of them alike is never called the same:
-/// it is undecided. Nor is anything the same there whose
-/// interval leaves the plain limit. A row is slower where its interval lies beyond what its own spread may
-/// do; or beyond the plain limit with a confidence that all rows share, and beyond how far the other rows
-/// moved apart.
+/// it is undecided. Nor is anything the same there whose interval leaves the plain limit. A row is slower
+/// where its interval lies beyond what its own spread may do; or beyond the plain limit with a confidence
+/// that all rows share, and beyond how far the other rows moved apart.
 #pragma once
 
 #include "assay/compare.hpp"
@@ -49,12 +48,12 @@ inline constexpr double drift_of_memory = 1.3;
 inline constexpr double deviations_allowed = 2;
 
 /// The chance that the interval of any row of a comparison of unchanged samples misses 1. It must miss the
-/// limit to be slower: that was seen in 1 of 1,300 simulated comparisons.
+/// limit to be slower: that was seen in 3 of 4,095 simulated comparisons.
 inline constexpr double chance_of_false_alarm = 0.05;
 
 /// How far other rows lie apart counts beyond this many times what their own samples explain, since it is
-/// estimated from few; and a row must lie beyond this many deviations of it. Simulated without a false alarm
-/// in 4 to 200 rows of noise with heavy tails (judge_simulation_test).
+/// estimated from few; and a row must lie beyond this many deviations of it. See
+/// foreign_comparison_test.
 inline constexpr double explained_deviations = 1.5, deviations_of_rows = 4;
 
 /// A ratio of up to `times`, or down to its inverse, may be caused by `of`.

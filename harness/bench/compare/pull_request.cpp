@@ -96,8 +96,7 @@ std::string variant_group(const std::string& key) {
   return trial ? trial->operation + "/" + trial->variant.substr(0, trial->variant.find('@')) : key;
 }
 
-/// Rows that became slower by one change. Without a known cause, those of one variant; names of other
-/// programs have none.
+/// Rows that became slower by one change. Without a known cause, those of one variant.
 struct Cause {
   std::string cause, variant;
   PageRows rows;
@@ -108,8 +107,8 @@ std::vector<Cause> causes_of(const PageRows& slower) {
   std::vector<Cause> out;
   for (const PageRow& row : slower) {
     const std::string& cause = row.trial->cause;
-    const std::string& key = row.compared->key;
-    const std::string variant = cause.empty() && trial_key(key) ? variant_group(key) : "";
+    const bool named = cause.empty() && trial_key(row.compared->key);
+    const std::string variant = named ? variant_group(row.compared->key) : "";
     auto known = std::ranges::find_if(
         out, [&](const Cause& one) { return one.cause == cause && one.variant == variant; });
     if (known == out.end()) known = out.insert(out.end(), {cause, variant, {}});
@@ -126,8 +125,9 @@ Blocks causes_table(const std::vector<Cause>& causes) {
     const ComparedRow &worst = *one.rows.front().compared, &mildest = *one.rows.back().compared;
     const std::string least = factor_text(mildest.ratio.middle, mildest.limit),
                       most = factor_text(worst.ratio.middle, worst.limit);
-    const Text unknown = one.variant.empty() ? Text("not known") : "not known: " + name(one.variant);
-    out.rows.push_back({one.cause.empty() ? unknown : name(one.cause),
+    out.rows.push_back({!one.cause.empty()    ? name(one.cause)
+                        : one.variant.empty() ? Text("not known")
+                                              : "not known: " + name(one.variant),
                         quantity_text(std::ssize(one.rows), "trial"),
                         (least == most ? most : least + " to " + most) + "x",
                         in_words(worst) + Text(" in ") + name(worst.key)});

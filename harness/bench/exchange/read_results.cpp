@@ -165,21 +165,27 @@ std::vector<std::string> missing_in(const ResultFile& file, const ResultFormat& 
   return out;
 }
 
+std::string known_formats() {
+  std::string out;
+  for (const ResultFormat& format : result_formats()) {
+    if (format.read != refuse_ours) out += fmt::format("{}{}", out.empty() ? "" : ", ", format.name);
+  }
+  return "files of these are read: " + out;
+}
+
 /// Names the format with the fewest missing parts, among the formats of which a part is present.
 [[noreturn]] void refuse(const Json& value, const ResultFile& file) {
-  std::vector<std::string> known, nearest;
+  std::vector<std::string> nearest;
   std::string_view name;
   for (const ResultFormat& format : result_formats()) {
     if (format.read == refuse_ours) continue;
-    known.push_back(std::string(format.name));
     std::vector<std::string> missing = missing_in(file, format);
     if (missing.size() == format.marks.size() || (!name.empty() && missing.size() >= nearest.size()))
       continue;
     name = format.name;
     nearest = std::move(missing);
   }
-  const std::string remedy = fmt::format("files of these are read: {}", fmt::join(known, ", "));
-  const JsonField whole(value, file.where(), remedy);
+  const JsonField whole(value, file.where(), known_formats());
   if (name.empty()) require_schema(whole, results_schema);
   whole.refuse(
       fmt::format("is of no known format: nearest to {}, but with {}", name, fmt::join(nearest, " and ")));
@@ -271,6 +277,9 @@ Results results_in(const std::string& text, const std::filesystem::path& path) {
                             quantity_text(static_cast<Index>(lines), "line"), lines == 1 ? "s" : ""),
                 "cut them; Google Benchmark writes JSON alone with --benchmark_out=FILE");
   }
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  if (file.why && first != std::string::npos && text[first] != '{' && text[first] != '[')
+    throw Error(path.string(), "is neither JSON nor a text of a known format", known_formats());
   if (file.why) throw *file.why;
   refuse(file.value, {path, text, JsonField(file.value, path.string(), "")});
 }

@@ -156,17 +156,9 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
   }
   ReportedTimes out;
   std::istringstream lines(output);
-  for (std::string whole; std::getline(lines, whole);) {
-    // A bar of progress writes its line again and again: what it says in the end counts.
+  for (std::string line; std::getline(lines, line);) {
     std::smatch found;
-    std::string line;
-    for (std::size_t end = whole.size(), begin = 0; found.empty() && end != std::string::npos;
-         end = begin == 0 ? std::string::npos : begin - 1) {
-      begin = end == 0 ? 0 : whole.rfind('\r', end - 1) + 1;  // npos + 1 is 0
-      line = whole.substr(begin, end - begin);
-      std::regex_search(line, found, expression);
-    }
-    if (found.empty()) continue;
+    if (!std::regex_search(line, found, expression)) continue;
     const std::string text = found[expression.mark_count()].str();
     const auto number = number_from<double>(text);
     if (!number || *number <= 0) {

@@ -25,12 +25,6 @@ TEST(PrintedTimes, AreOfTheUnitBehindThem) {
   EXPECT_THAT(numbers("4 GB/s\n", {.match = "([0-9]+)", .rate = true}), ElementsAre(0.25));
 }
 
-TEST(PrintedTimes, OfALineThatIsWrittenAgainAreItsLast) {
-  const CommandTiming timing{.match = "time: ([0-9.]+) ms"};
-  EXPECT_THAT(numbers("time: 1 ms\rtime: 6 ms\n", timing), ElementsAre(6e-3));
-  EXPECT_THAT(numbers("time: 1 ms\rtime: 6 ms\r\n\rtime: 2 ms\rdone", timing), ElementsAre(6e-3, 2e-3));
-}
-
 TEST(PrintedTimes, MayHaveNames) {
   const ReportedTimes times =
       printed_times("load: 1\nstep: 2\nstep: 3\n", {.match = "(\\w+): ([0-9]+)"}, "x");

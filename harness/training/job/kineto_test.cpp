@@ -99,14 +99,14 @@ TEST(KinetoTrace, IsReadWithTheCategoriesOfToday) {
   expect_two_steps(read(trace(two_steps("cpu_op", "kernel", "gpu_memcpy"))));
 }
 
+TEST(KinetoTrace, IsReadPacked) {
+  expect_two_steps(read(gzipped(trace(two_steps("cpu_op", "kernel", "gpu_memcpy")))));
+}
+
 TEST(KinetoTrace, IsReadWithNamesAndTimesThatAreNoJson) {
   const std::string text = trace(two_steps("cpu_op", "kernel", "gpu_memcpy"));
   expect_two_steps(read(as_others_write(text)));
   expect_two_steps(read(gzipped(as_others_write(text))));
-}
-
-TEST(KinetoTrace, IsReadPacked) {
-  expect_two_steps(read(gzipped(trace(two_steps("cpu_op", "kernel", "gpu_memcpy")))));
 }
 
 TEST(KinetoTrace, IsReadAsABareListOfEvents) {

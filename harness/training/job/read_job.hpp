@@ -57,9 +57,10 @@ Job read_kineto(const std::filesystem::path& file);
 /// commas, semicolons or tabs; lines may end in CR LF.
 ///
 /// With a header, a column of times is named for its unit (`seconds`, `ms`, `step_ms`) or `time`, `duration`
-/// or `step_time`; `load_...` is the loading time of the same step; `step` is its number, and a first number
-/// above 0 means that start-up is not in the table; `unit` holds the unit of each row. Other columns are
-/// dropped, with a note. Without a header there is one column of times, or a number and a time.
+/// or `step_time`; `load_...` is the loading time of the same step; `batch_time` and `data_time` of timm and
+/// mmengine are the same; `step` is its number, and a first number above 0 means that start-up is not in the
+/// table; `unit` holds the unit of each row. Other columns are dropped, with a note. Without a header there
+/// is one column of times, or a number and a time.
 ///
 /// `unit` is the unit of columns that name none, or empty. Throws Error naming the line that cannot
 /// be read, and when no unit is known or two contradict each other.
