@@ -182,7 +182,7 @@ void add_peer(Registry& r, Variant<Op> words, const PlanOf& plan_of, const Run& 
       Output out = Op::make_output(p, prepared, {});
       double least = std::numeric_limits<double>::infinity();
       const double begin = omp_get_wtime();
-      for (int turn = 0; turn < 4 || omp_get_wtime() - begin < 1e-3; ++turn) {
+      for (int turn = 0; turn < 2 || (turn < 10 && omp_get_wtime() - begin < 0.1); ++turn) {
         for (const auto& plan : plans) {
           const double start = omp_get_wtime();
           run(*plan, prepared, out);
