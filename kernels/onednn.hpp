@@ -1,5 +1,5 @@
-// Owners of oneDNN's handles, a primitive that runs on the arrays of a call, and the registration of the
-// variants `onednn`.
+// A primitive of oneDNN 2 or 3 that runs on the arrays of a call, and the registration of the variants
+// `onednn`.
 #pragma once
 
 #include "gemm/blocked.hpp"
@@ -7,56 +7,35 @@
 #include "assay/registry.hpp"
 
 #include <omp.h>
-#include <oneapi/dnnl/dnnl.h>
+#include <oneapi/dnnl/dnnl.hpp>
 
 #include <array>
 #include <cassert>
 #include <cstddef>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+// The shape of a source and its result, which version 2 takes once and version 3 for each.
+#if DNNL_VERSION_MAJOR == 2
+#define ASSAY_ONEDNN_BOTH(shape) shape
+#else
+#define ASSAY_ONEDNN_BOTH(shape) shape, shape
+#endif
+
 namespace assay::onednn {
 
-template <class Handle, dnnl_status_t (*destroy)(Handle)>
-struct Destroy {
-  using pointer = Handle;
-  void operator()(Handle handle) const { destroy(handle); }
-};
-using Engine = std::unique_ptr<dnnl_engine_t, Destroy<dnnl_engine_t, dnnl_engine_destroy>>;
-using Stream = std::unique_ptr<dnnl_stream_t, Destroy<dnnl_stream_t, dnnl_stream_destroy>>;
-using Memory = std::unique_ptr<dnnl_memory_t, Destroy<dnnl_memory_t, dnnl_memory_destroy>>;
-using Primitive = std::unique_ptr<dnnl_primitive_t, Destroy<dnnl_primitive_t, dnnl_primitive_destroy>>;
-using Description =
-    std::unique_ptr<dnnl_primitive_desc_t, Destroy<dnnl_primitive_desc_t, dnnl_primitive_desc_destroy>>;
+using Shape = dnnl::memory::desc;
+using Tag = dnnl::memory::format_tag;
 
-struct Refused : std::runtime_error {
-  explicit Refused(dnnl_status_t status)
-      : std::runtime_error("oneDNN refuses the problem with status " + std::to_string(status)) {}
-};
-inline void demand(dnnl_status_t status) {
-  if (status != dnnl_success) throw Refused(status);
-}
+inline void demand(dnnl_status_t status) { dnnl::error::wrap_c_api(status, "oneDNN fails in a call"); }
 
-/// Calls create(&handle) and owns the new handle.
-template <class Owner, class Create>
-Owner make(const Create& create) {
-  typename Owner::pointer handle = nullptr;
-  demand(create(&handle));
-  return Owner(handle);
-}
-
-inline dnnl_memory_desc_t described(std::initializer_list<Index> extents, dnnl_format_tag_t tag) {
-  dnnl_dims_t dims = {};
-  int count = 0;
-  for (const Index extent : extents) dims[count++] = extent;
-  dnnl_memory_desc_t out;
-  demand(dnnl_memory_desc_init_by_tag(&out, count, dims, dnnl_f32, tag));
-  return out;
+inline Shape described(std::initializer_list<Index> extents, Tag tag) {
+  return {extents, dnnl::memory::data_type::f32, tag};
 }
 
 /// Sets the number of threads. oneDNN takes as many threads as OpenMP would, a setting of the calling thread:
@@ -72,63 +51,59 @@ inline void multiply(const blocked::Product& p, int threads) {
                     p.lda, p.b, p.ldb, p.beta, p.c, p.ldc));
 }
 
-/// The reason why oneDNN refuses plan(), or nothing.
-template <class MakePlan>
-std::optional<std::string> refusal(const MakePlan& plan) {
-  const int threads = omp_get_max_threads();
-  std::optional<std::string> reason;
-  try {
-    plan();
-  } catch (const Refused& refused) {
-    reason = refused.what();
-  }
-  omp_set_num_threads(threads);
-  return reason;
-}
-
 /// A primitive on the arrays of a contract. An array that the primitive wants in another layout is converted
 /// in each call, before it or after it.
 class Plan {
  public:
   enum class Role { source, result };
 
-  explicit Plan(int threads) : threads_(threads) {
-    use_threads(threads);
-    engine_ = make<Engine>([](auto* to) { return dnnl_engine_create(to, dnnl_cpu, 0); });
-    stream_ = make<Stream>(
-        [&](auto* to) { return dnnl_stream_create(to, engine_.get(), dnnl_stream_default_flags); });
-  }
+  /// Throws dnnl::error, as the other functions do, where oneDNN refuses.
+  explicit Plan(int threads) : threads_(threads) { use_threads(threads); }
 
-  /// A backward pass needs `forward`, the description of its forward pass.
-  template <class Operation>
-  Description describe(const Operation& operation, const_dnnl_primitive_desc_t forward = nullptr) const {
-    return make<Description>([&](auto* to) {
-      return dnnl_primitive_desc_create(to, &operation, nullptr, engine_.get(), forward);
-    });
+  /// The description of a primitive by the words of its class.
+  template <class Primitive, class... Words>
+  typename Primitive::primitive_desc describe(const Words&... words) const {
+#if DNNL_VERSION_MAJOR == 2
+    return {typename Primitive::desc(words...), engine_};
+#else
+    return {engine_, words...};
+#endif
   }
-  void set_primitive(const Description& description) {
-    primitive_ = make<Primitive>([&](auto* to) { return dnnl_primitive_create(to, description.get()); });
+  /// The same of a backward pass, which needs the description of its forward pass.
+  template <class Primitive, class Forward, class... Words>
+  typename Primitive::primitive_desc describe_after(const Forward& forward, const Words&... words) const {
+#if DNNL_VERSION_MAJOR == 2
+    return {typename Primitive::desc(words...), engine_, forward};
+#else
+    return {engine_, words..., forward};
+#endif
   }
-  void add(int argument, const dnnl_memory_desc_t& shape) {
+  void set_primitive(const dnnl::primitive_desc_base& description) {
+    primitive_ = dnnl::primitive(description.get());
+  }
+  /// A product of matrices, whose arrays are a, b and c.
+  void set_matmul(const Shape& a, const Shape& b, const Shape& c) {
+    set_primitive(describe<dnnl::matmul>(a, b, c));
+    add(DNNL_ARG_SRC, a);
+    add(DNNL_ARG_WEIGHTS, b);
+    add(DNNL_ARG_DST, c);
+  }
+  void add(int argument, const Shape& shape) {
     Array& array = arrays_.emplace_back();
-    array.plain = memory(shape, DNNL_MEMORY_NONE);
+    array.plain = dnnl::memory(shape, engine_, DNNL_MEMORY_NONE);
     arguments_.push_back({argument, array.plain.get()});
   }
   /// Adds an array that the primitive takes as `preferred`.
-  void add(int argument, const dnnl_memory_desc_t& shape, const dnnl_memory_desc_t& preferred, Role role) {
+  void add(int argument, const Shape& shape, const Shape& preferred, Role role) {
     add(argument, shape);
-    if (dnnl_memory_desc_equal(&shape, &preferred) != 0) return;
+    if (shape == preferred) return;
     Array& array = arrays_.back();
-    array.preferred = memory(preferred, DNNL_MEMORY_ALLOCATE);
+    array.preferred = dnnl::memory(preferred, engine_);
     arguments_.back().memory = array.preferred.get();
     const bool in = role == Role::source;
-    const auto reorder = make<Description>([&](auto* to) {
-      return dnnl_reorder_primitive_desc_create(to, in ? &shape : &preferred, engine_.get(),
-                                                in ? &preferred : &shape, engine_.get(), nullptr);
-    });
-    array.reorder = make<Primitive>([&](auto* to) { return dnnl_primitive_create(to, reorder.get()); });
-    const dnnl_memory_t plain = array.plain.get(), other = array.preferred.get();
-    array.from_to = {{{DNNL_ARG_FROM, in ? plain : other}, {DNNL_ARG_TO, in ? other : plain}}};
+    const dnnl::memory &from = in ? array.plain : array.preferred, &to = in ? array.preferred : array.plain;
+    array.reorder = dnnl::reorder(from, to);
+    array.from_to = {{{DNNL_ARG_FROM, from.get()}, {DNNL_ARG_TO, to.get()}}};
     (in ? before_ : after_).push_back(arrays_.size() - 1);
   }
 
@@ -155,51 +130,83 @@ class Plan {
  private:
   /// An array of the contract, and its copy in the layout of the primitive if that differs.
   struct Array {
-    Memory plain, preferred;
-    Primitive reorder;
+    dnnl::memory plain, preferred;
+    dnnl::primitive reorder;
     std::array<dnnl_exec_arg_t, 2> from_to{};
   };
 
-  Memory memory(const dnnl_memory_desc_t& shape, void* data) const {
-    return make<Memory>([&](auto* to) { return dnnl_memory_create(to, &shape, engine_.get(), data); });
-  }
   static void place(const Array& array, const float* data) {
-    dnnl_memory_set_data_handle(array.plain.get(),
-                                const_cast<float*>(data));  // the C interface knows no const
+    dnnl_memory_set_data_handle(array.plain.get(), const_cast<float*>(data));  // the interface knows no const
   }
   void convert(const Array& array) const {
     demand(dnnl_primitive_execute(array.reorder.get(), stream_.get(), 2, array.from_to.data()));
   }
 
   int threads_;
-  Engine engine_;
-  Stream stream_;
-  Primitive primitive_;
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  dnnl::primitive primitive_;
   std::vector<Array> arrays_;
   std::vector<std::size_t> before_, after_;  ///< positions of arrays that are converted
   std::vector<dnnl_exec_arg_t> arguments_;
 };
 
-/// Registers the peer of Op with `words`. plan_of(problem, input, threads) returns a shared pointer to its
-/// plan; the input is null if the question is only whether oneDNN refuses, to which reason `hint` is added. A
-/// call is run(plan, in, out).
+/// Registers the peer of Op with `words`. plan_of(problem, input, threads, way) returns a shared pointer to
+/// its plan; the input is null if the question is only whether oneDNN refuses. A call is run(plan, in, out).
+/// If there are several ways, from 0 up, the fastest of them in trial calls is taken when the variant is
+/// prepared. Where oneDNN refuses all of them, `hint` is added to its reason.
 template <class Op, class PlanOf, class Run>
-void add_peer(Registry& r, Variant<Op> words, const PlanOf& plan_of, const Run& run, const char* hint = "") {
+void add_peer(Registry& r, Variant<Op> words, const PlanOf& plan_of, const Run& run, int ways = 1,
+              const char* hint = "") {
   using Input = typename Op::Input;
+  using Output = typename Op::Output;
+  using Problem = typename Op::Problem;
+  const auto plans_of = [plan_of, ways](const Problem& p, const Input* in, int threads) {
+    std::vector<decltype(plan_of(p, in, threads, 0))> plans;
+    for (int way = 0; way < ways && (in != nullptr || plans.empty()); ++way) {
+      try {
+        plans.push_back(plan_of(p, in, threads, way));
+      } catch (const dnnl::error&) {
+        if (plans.empty() && way == ways - 1) throw;
+      }
+    }
+    return plans;
+  };
   words.name = "onednn";
   words.libraries = {"onednn"};
   words.threaded = true;
-  words.prepare = [plan_of, run](const typename Op::Problem& p, const Input& prepared,
-                                 const Context& context) {
-    return [plan = plan_of(p, &prepared, context.threads), run](const Input& in, typename Op::Output& out) {
-      run(*plan, in, out);
-    };
+  words.prepare = [plans_of, run](const Problem& p, const Input& prepared, const Context& context) {
+    const auto plans = plans_of(p, &prepared, context.threads);
+    auto fastest = plans.front();
+    if (plans.size() > 1) {
+      Output out = Op::make_output(p, prepared, {});
+      double least = std::numeric_limits<double>::infinity();
+      const double begin = omp_get_wtime();
+      for (int turn = 0; turn < 2 || (turn < 10 && omp_get_wtime() - begin < 0.1); ++turn) {
+        for (const auto& plan : plans) {
+          const double start = omp_get_wtime();
+          run(*plan, prepared, out);
+          const double seconds = omp_get_wtime() - start;
+          if (turn == 0 || seconds >= least) continue;  // the first call is a warm-up
+          least = seconds;
+          fastest = plan;
+        }
+      }
+    }
+    return [fastest, run](const Input& in, Output& out) { run(*fastest, in, out); };
   };
-  words.unfit = [plan_of, hint, own = words.unfit](const typename Op::Problem& p,
-                                                   const Context& context) -> std::optional<std::string> {
+  words.unfit = [plans_of, hint, own = words.unfit](const Problem& p,
+                                                    const Context& context) -> std::optional<std::string> {
     if (auto reason = own ? own(p, context) : std::nullopt) return reason;
-    auto reason = refusal([&] { plan_of(p, static_cast<const Input*>(nullptr), context.threads); });
-    if (reason) *reason += hint;
+    const int threads = omp_get_max_threads();
+    std::optional<std::string> reason;
+    try {
+      plans_of(p, nullptr, context.threads);
+    } catch (const dnnl::error& refused) {
+      const std::string why = refused.what();
+      reason = "oneDNN refuses the problem: " + why.substr(0, why.find('.')) + hint;  // the first sentence
+    }
+    omp_set_num_threads(threads);
     return reason;
   };
   r.add<Op>(std::move(words));

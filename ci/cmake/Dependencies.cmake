@@ -22,10 +22,15 @@ endif()
 
 # assay_peer(OPTION package name variant command [find_package argument...]): a library that our kernels are measured
 # against. Peers are optional: our own kernels do not need them, and every report says which were left out. Highway and
-# OpenMP are not optional, since variants that are half missing compare with nothing.
+# OpenMP are not optional, since variants that are half missing compare with nothing. ${package}_known, if it is set,
+# matches the versions that the variant is written for; others are left out.
 macro(assay_peer option package name variant command)
   if(NOT ASSAY_WITH_${option} STREQUAL "OFF")
     find_package(${package} ${ARGN} QUIET)
+    if(${package}_FOUND AND NOT ${package}_VERSION MATCHES "${${package}_known}")
+      set(${package}_FOUND FALSE)
+      message(STATUS "${name} ${${package}_VERSION} is of a major version that no variant knows")
+    endif()
     if(NOT ${package}_FOUND AND ASSAY_WITH_${option} STREQUAL "ON")
       message(FATAL_ERROR "ASSAY_WITH_${option}=ON needs ${name}: ${command}")
     endif()
@@ -39,8 +44,8 @@ endmacro()
 
 assay_peer(OPENBLAS OpenBLAS OpenBLAS openblas
   "apt install libopenblas-dev | dnf install openblas-devel | pacman -S openblas")
-# The C interface of oneDNN changed with version 3.
-assay_peer(ONEDNN dnnl "oneDNN 2" onednn "apt install libdnnl-dev | dnf install onednn-devel" 2 CONFIG)
+set(dnnl_known "^[23][.]")
+assay_peer(ONEDNN dnnl oneDNN onednn "apt install libdnnl-dev | dnf install onednn-devel" CONFIG)
 if(ASSAY_SANITIZE MATCHES "thread")
   # It would see races in TBB that are none, since the library itself is not instrumented.
   message(STATUS "ThreadSanitizer: variant tbb is left out")

@@ -9,19 +9,13 @@
 namespace assay {
 namespace {
 
-auto plan_of(const BatchedGemm::Problem& p, const BatchedGemm::Input*, int threads) {
-  auto plan = std::make_shared<onednn::Plan>(threads);
+auto plan_of(const BatchedGemm::Problem& p, const BatchedGemm::Input*, int threads, int) {
+  const auto plan = std::make_shared<onednn::Plan>(threads);
   const auto matrices = [&](Index rows, Index columns, bool transposed) {
-    return onednn::described({p.batch, rows, columns}, transposed ? dnnl_acb : dnnl_abc);
+    return onednn::described({p.batch, rows, columns}, transposed ? onednn::Tag::acb : onednn::Tag::abc);
   };
-  const dnnl_memory_desc_t a = matrices(p.m, p.k, p.a_transposed()), b = matrices(p.k, p.n, p.b_transposed()),
-                           c = matrices(p.m, p.n, false);
-  dnnl_matmul_desc_t product;
-  onednn::demand(dnnl_matmul_desc_init(&product, &a, &b, nullptr, &c));
-  plan->set_primitive(plan->describe(product));
-  plan->add(DNNL_ARG_SRC, a);
-  plan->add(DNNL_ARG_WEIGHTS, b);
-  plan->add(DNNL_ARG_DST, c);
+  plan->set_matmul(matrices(p.m, p.k, p.a_transposed()), matrices(p.k, p.n, p.b_transposed()),
+                   matrices(p.m, p.n, false));
   return plan;
 }
 

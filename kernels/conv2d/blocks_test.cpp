@@ -70,6 +70,7 @@ TEST(ThreadedConvolution, AgreesForEveryDivisionOfALayer) {
       "n=3,c=7,f=9,h=71,w=67,kernel=1",                   // products, by pixels
       "n=13,c=5,f=6,h=23,w=21,kernel=3,pad=1",            // more images than threads, not a multiple
       "n=1,c=80,f=80,h=17,w=15,kernel=3,pad=1",           // places, or vectors of filters
+      "n=2,c=16,f=160,h=5,w=5,kernel=3,pad=1",            // panels of filters, not images
       "n=1,c=3,f=35,h=33,w=34,kernel=5,stride=2,pad=2",   // rows of places: fewer channels of dx than vectors
       "n=1,c=64,f=3,h=31,w=29,kernel=3,dilation=2,pad=2",  // the same for y
       "n=10,c=64,f=96,h=7,w=7,kernel=1",                   // products of few pixels
@@ -77,7 +78,7 @@ TEST(ThreadedConvolution, AgreesForEveryDivisionOfALayer) {
       "n=3,c=41,f=67,h=23,w=19,kernel=1,stride=2",         // columns, by filters and channels
       "n=1,c=160,f=96,h=57,w=31,kernel=1,stride=2",        // the same, y by places
       "n=2,c=150,f=96,h=9,w=10,kernel=1,stride=3,pad=1"};  // the same, zeros among them
-  EXPECT_EQ(agreeing(problems, {"threaded"}, {1, 2, 3, 5}), 3 * 13 * 2 * 4);
+  EXPECT_EQ(agreeing(problems, {"threaded"}, {1, 2, 3, 5}), 3 * 14 * 2 * 4);
 }
 
 }  // namespace

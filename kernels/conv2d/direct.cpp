@@ -132,7 +132,11 @@ bool SumPlan::divides_places(Index parts) const {
 std::vector<SumPlan::Share> SumPlan::shares(Index most) const {
   // Images share only weights. Rows, in whole vectors, share the image. Places share the weights, which each
   // part transposes for itself.
-  Index by_image = std::gcd(most, images_);
+  // Threads that divide images transpose all weights each. Where those outnumber pixels, whole panels of rows
+  // are divided: 2 x 512 x 7 x 7 under 512 filters of 3 x 3.
+  const bool weighs_more = on_pixels_ && rows_ * taps_ > images_ * layout_.source_h * layout_.source_w &&
+                           vectors(rows_) % most == 0 && rows_ >= most_panel_rows * most;
+  Index by_image = weighs_more ? 1 : std::gcd(most, images_);
   // If threads divide the rows of an image, each thread copies the image.
   if (!on_pixels_ && by_image == 1 && images_ >= 4 * most) by_image = most;
   const Index left = most / by_image;

@@ -1,6 +1,7 @@
-// The peer: direct convolution of oneDNN, or its Winograd algorithm, on the layouts that it prefers. Arrays
-// of the contract are NCHW, so a call includes the conversions to and from those layouts, as in a framework
-// that keeps NCHW tensors. Constant weights are converted once, which transforms them.
+// The peer: direct convolution of oneDNN, or its Winograd algorithm. Arrays of the contract are NCHW. Direct
+// convolution takes them, or the layouts that it prefers, whichever is faster. A call then includes the
+// conversions to and from those layouts, as in a framework that keeps NCHW tensors. Constant weights are
+// converted once, which transforms them.
 
 #include "onednn.hpp"
 
@@ -16,61 +17,56 @@ namespace {
 
 enum class Direction { forward, data, weights };
 
-/// One layer in one direction.
+/// One layer in one direction, on the layouts that the primitive prefers or, `in_place`, on those of the
+/// contract.
 std::shared_ptr<onednn::Plan> plan_of(const Layer& p, bool has_bias, Direction direction,
-                                      dnnl_alg_kind_t algorithm, int threads) {
+                                      dnnl::algorithm algorithm, int threads, bool in_place) {
+  using dnnl::query, onednn::described, onednn::Shape, onednn::Tag;
   using Role = onednn::Plan::Role;
-  auto plan = std::make_shared<onednn::Plan>(threads);
+  const auto plan = std::make_shared<onednn::Plan>(threads);
   const Window w = p.window();
-  const std::initializer_list<Index> x{p.n, p.c, p.h, p.w}, y{p.n, p.f, w.out_h(), w.out_w()};
-  const std::initializer_list<Index> weights{p.f, p.c, w.kernel_h, w.kernel_w};
-  const dnnl_memory_desc_t any_x = onednn::described(x, dnnl_format_tag_any);
-  const dnnl_memory_desc_t any_y = onednn::described(y, dnnl_format_tag_any);
-  const dnnl_memory_desc_t any_w = onednn::described(weights, dnnl_format_tag_any);
-  const dnnl_memory_desc_t bias = onednn::described({p.f}, dnnl_a);
-  const dnnl_memory_desc_t* const bias_or_none = has_bias ? &bias : nullptr;
-  const dnnl_dims_t strides{w.stride, w.stride}, dilations{w.dilation - 1, w.dilation - 1};
-  const dnnl_dims_t before{w.top, w.left}, after{w.bottom, w.right};
+  const auto x = [&](Tag tag) { return described({p.n, p.c, p.h, p.w}, tag); };
+  const auto y = [&](Tag tag) { return described({p.n, p.f, w.out_h(), w.out_w()}, tag); };
+  const auto weights = [&](Tag tag) { return described({p.f, p.c, w.kernel_h, w.kernel_w}, tag); };
+  const Tag tag = in_place ? Tag::abcd : Tag::any;
+  const Shape any_x = x(tag), any_y = y(tag), any_w = weights(tag);
+  const Shape bias = has_bias ? described({p.f}, Tag::a) : Shape();
+  const dnnl::memory::dims strides{w.stride, w.stride}, dilations{w.dilation - 1, w.dilation - 1};
+  const dnnl::memory::dims before{w.top, w.left}, after{w.bottom, w.right};
 
   // Only the primitive for inference takes transformed weights.
-  const bool transforms = direction == Direction::forward && algorithm == dnnl_convolution_winograd;
-  dnnl_convolution_desc_t forward, wanted;
-  onednn::demand(dnnl_dilated_convolution_forward_desc_init(
-      &forward, transforms ? dnnl_forward_inference : dnnl_forward_training,
-      direction == Direction::forward ? algorithm : dnnl_convolution_direct, &any_x, &any_w, bias_or_none,
-      &any_y, strides, dilations, before, after));
-  const onednn::Description described_forward = plan->describe(forward);
+  const bool is_forward = direction == Direction::forward;
+  const bool transforms = is_forward && algorithm == dnnl::algorithm::convolution_winograd;
+  const auto forward = plan->describe<dnnl::convolution_forward>(
+      transforms ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training,
+      is_forward ? algorithm : dnnl::algorithm::convolution_direct, any_x, any_w, bias, any_y, strides,
+      dilations, before, after);
+  dnnl::primitive_desc_base description = forward;
   if (direction == Direction::data) {
-    onednn::demand(dnnl_dilated_convolution_backward_data_desc_init(
-        &wanted, algorithm, &any_x, &any_w, &any_y, strides, dilations, before, after));
+    description = plan->describe_after<dnnl::convolution_backward_data>(
+        forward, algorithm, any_x, any_w, any_y, strides, dilations, before, after);
   } else if (direction == Direction::weights) {
-    onednn::demand(dnnl_dilated_convolution_backward_weights_desc_init(&wanted, dnnl_convolution_direct,
-                                                                       &any_x, &any_w, bias_or_none, &any_y,
-                                                                       strides, dilations, before, after));
-  } else {
-    wanted = forward;
+    description = plan->describe_after<dnnl::convolution_backward_weights>(
+        forward, algorithm, any_x, any_w, bias, any_y, strides, dilations, before, after);
   }
-  const onednn::Description description = plan->describe(wanted, described_forward.get());
   plan->set_primitive(description);
 
-  const auto add = [&](int argument, const dnnl_memory_desc_t& plain, dnnl_query_t query, Role role) {
-    plan->add(argument, plain, *dnnl_primitive_desc_query_md(description.get(), query, 0), role);
+  const auto add = [&](int argument, const Shape& plain, query preferred, Role role) {
+    plan->add(argument, plain, description.query_md(preferred), role);
   };
-  const dnnl_memory_desc_t plain_x = onednn::described(x, dnnl_nchw),
-                           plain_y = onednn::described(y, dnnl_nchw);
-  const dnnl_memory_desc_t plain_w = onednn::described(weights, dnnl_oihw);
-  if (direction == Direction::forward) {
-    add(DNNL_ARG_SRC, plain_x, dnnl_query_src_md, Role::source);
-    add(DNNL_ARG_WEIGHTS, plain_w, dnnl_query_weights_md, Role::source);
-    add(DNNL_ARG_DST, plain_y, dnnl_query_dst_md, Role::result);
+  const Shape plain_x = x(Tag::abcd), plain_y = y(Tag::abcd), plain_w = weights(Tag::abcd);
+  if (is_forward) {
+    add(DNNL_ARG_SRC, plain_x, query::src_md, Role::source);
+    add(DNNL_ARG_WEIGHTS, plain_w, query::weights_md, Role::source);
+    add(DNNL_ARG_DST, plain_y, query::dst_md, Role::result);
   } else if (direction == Direction::data) {
-    add(DNNL_ARG_DIFF_DST, plain_y, dnnl_query_diff_dst_md, Role::source);
-    add(DNNL_ARG_WEIGHTS, plain_w, dnnl_query_weights_md, Role::source);
-    add(DNNL_ARG_DIFF_SRC, plain_x, dnnl_query_diff_src_md, Role::result);
+    add(DNNL_ARG_DIFF_DST, plain_y, query::diff_dst_md, Role::source);
+    add(DNNL_ARG_WEIGHTS, plain_w, query::weights_md, Role::source);
+    add(DNNL_ARG_DIFF_SRC, plain_x, query::diff_src_md, Role::result);
   } else {
-    add(DNNL_ARG_SRC, plain_x, dnnl_query_src_md, Role::source);
-    add(DNNL_ARG_DIFF_DST, plain_y, dnnl_query_diff_dst_md, Role::source);
-    add(DNNL_ARG_DIFF_WEIGHTS, plain_w, dnnl_query_diff_weights_md, Role::result);
+    add(DNNL_ARG_SRC, plain_x, query::src_md, Role::source);
+    add(DNNL_ARG_DIFF_DST, plain_y, query::diff_dst_md, Role::source);
+    add(DNNL_ARG_DIFF_WEIGHTS, plain_w, query::diff_weights_md, Role::result);
   }
   if (has_bias) plan->add(direction == Direction::weights ? DNNL_ARG_DIFF_BIAS : DNNL_ARG_BIAS, bias);
   return plan;
@@ -84,20 +80,23 @@ void add(Registry& r, const Run& run) {
   onednn::add_peer<Op>(
       r,
       {.summary = std::string(is_winograd ? "Winograd's algorithm" : "direct convolution") +
-                  " of oneDNN, with the conversions from and to NCHW",
+                  " of oneDNN, with the conversions from and to NCHW that it needs",
        .precision = is_winograd ? "sums of transformed tiles" : ""},
-      [](const typename Op::Problem& p, const typename Op::Input* in, int threads) {
+      [](const typename Op::Problem& p, const typename Op::Input* in, int threads, int way) {
         bool has_bias = false;
         if constexpr (requires { p.has_bias(); }) has_bias = p.has_bias();
-        const auto plan = plan_of(p, has_bias, direction,
-                                  is_winograd ? dnnl_convolution_winograd : dnnl_convolution_direct, threads);
+        using dnnl::algorithm;
+        const auto plan = plan_of(
+            p, has_bias, direction,
+            is_winograd ? algorithm::convolution_winograd : algorithm::convolution_direct, threads, way == 1);
         if constexpr (constant_weights) {
           if (in != nullptr) plan->keep(1, in->w.data());
         }
         return plan;
       },
-      run,
-      is_winograd ? ": it has Winograd's algorithm on processors with AVX-512, and not for every layer" : "");
+      run, is_winograd ? 1 : 2,
+      is_winograd ? ". Version 2 has Winograd's algorithm on processors with AVX-512, not for every layer"
+                  : "");
 }
 
 const Register registered{[](Registry& r) {

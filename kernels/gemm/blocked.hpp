@@ -5,6 +5,8 @@
 // threads must run the same machine code. Otherwise a comparison would measure two compilations.
 #pragma once
 
+#include "blocks.hpp"
+
 #include "assay/ops/gemm.hpp"
 
 #include <optional>
@@ -32,19 +34,30 @@ inline bool is_small(Index m, Index n, Index k) {
   return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) <= 0x1p21;
 }
 
-/// Whether C^T = op(B)^T op(A)^T is computed faster and then transposed. If B alone is transposed, this pays
-/// where it transposes fewer elements: A and C in place of B. Most frameworks store weights as [outputs,
-/// inputs], so a layer with fewer rows than inputs and outputs is such a product. If both are transposed, B
-/// is read where it lies and C is transposed. If A alone is transposed, it pays where columns are few: long
-/// rows of A fill vectors and need no copy in slices. With few steps the second write of C costs more than it
-/// saves.
-inline bool is_better_turned(const Product& p) {
+// Rows a multiple of 4096 bytes apart fall into few sets of the caches and evict each other.
+constexpr bool rows_collide(Index distance) { return distance % 1024 == 0; }
+
+/// Whether C^T = op(B)^T op(A)^T is computed faster and then transposed, for vectors of `lanes` numbers. Most
+/// frameworks store weights as [outputs, inputs], so B alone is often transposed. As the transpose, it is
+/// read where it lies, and A and C are transposed in its place. On a Zen 4, transposing an element took as
+/// long as five multiply-adds, as did copying one for rows that collide, and the second write of C 3.5 % of
+/// the product; empty lanes of a last vector are multiplied, too. If A alone is transposed, it pays where
+/// columns are few: long rows of A fill vectors and need no copy in slices. Not where those columns fill
+/// vectors, too: 1000 x 64 x 2000 took 1.36 times as long. With few steps it never pays.
+inline bool is_better_turned(const Product& p, Index lanes) {
   if (p.k < 64) return false;
   if (!p.b_transposed) {
-    return p.a_transposed && p.k >= 2 * p.n && p.m > 2 * p.n && !is_small(p.m, p.n, p.k);
+    const bool fills_vectors = p.n % lanes == 0 && p.n < 128 && !rows_collide(p.lda);
+    return p.a_transposed && p.k >= 2 * p.n && p.m > 2 * p.n && !fills_vectors && !is_small(p.m, p.n, p.k);
   }
-  const double m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
-  return p.a_transposed ? k >= m : n * k > m * n + m * k;
+  // In units of the product, for an extent across which the operand is used.
+  const auto copied = [](bool is, Index extent) { return is ? 5 / static_cast<double>(extent) : 0; };
+  const auto empty = [&](Index extent) {
+    return static_cast<double>(rounded_up(extent, lanes) - extent) / static_cast<double>(extent);
+  };
+  return copied(!p.a_transposed, p.n) + copied(true, p.k) + 0.035 + empty(p.m) +
+             copied(rows_collide(p.ldb), p.m) <
+         copied(true, p.m) + empty(p.n) + copied(p.a_transposed || rows_collide(p.lda), p.n);
 }
 
 /// Returns first + offset, or null for null: an operand without elements has no address, nor has a product of

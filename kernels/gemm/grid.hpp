@@ -6,6 +6,7 @@
 #include "assay/problem.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace assay::blocked {
 
@@ -25,7 +26,8 @@ struct Grid {
 // threshold.
 inline constexpr double least_multiply_adds = 0x1p18;
 
-/// The grid with the most parts, at most one per thread; among those, the grid that copies least of A and B.
+/// The grid of at most `threads` parts whose largest part takes least. An element of A or B that is copied
+/// for it counts as much as five multiply-adds.
 inline Grid choose_grid(Index m, Index n, Index k, int threads, double least = least_multiply_adds) {
   // For a row or a column half of that is enough, since each multiply-add waits for an element of the matrix:
   // 512 x 512 is faster on two threads (gemv/threaded.cpp).
@@ -35,14 +37,15 @@ inline Grid choose_grid(Index m, Index n, Index k, int threads, double least = l
   const Index parts = std::min<Index>(threads, worth);
   const Index most_rows = pieces(m, row_unit), most_columns = pieces(n, column_unit);
   Grid best;
-  double least_copied = 0;
+  double least_cost = std::numeric_limits<double>::infinity();
   for (Index rows = 1; rows <= std::min(parts, most_rows); ++rows) {
     const Grid grid{rows, std::min(parts / rows, most_columns)};
-    const double copied = static_cast<double>(m * grid.columns + n * grid.rows);  // in units of k floats
-    const Index used = grid.rows * grid.columns, best_used = best.rows * best.columns;
-    if (used > best_used || (used == best_used && copied < least_copied)) {
+    const double height = static_cast<double>(std::min(m, pieces(most_rows, rows) * row_unit));
+    const double width = static_cast<double>(pieces(most_columns, grid.columns) * column_unit);
+    const double cost = height * width + 5 * (height + width);  // in units of k multiply-adds
+    if (cost < least_cost) {
       best = grid;
-      least_copied = copied;
+      least_cost = cost;
     }
   }
   return best;

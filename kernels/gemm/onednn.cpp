@@ -1,5 +1,5 @@
-// The peer: dnnl_sgemm of the linked oneDNN, which generates code for the processor and the shape at its
-// first call.
+// The peer: dnnl_sgemm or the matmul primitive of the linked oneDNN, whichever is faster. Both generate code
+// for the processor and the shape.
 
 #include "onednn.hpp"
 
@@ -9,18 +9,34 @@
 namespace assay {
 namespace {
 
-Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input&, const Context& context) {
-  return [p, threads = context.threads](const Gemm::Input& in, Gemm::Output& out) {
-    onednn::multiply(blocked::part_of(p, in, out.c.data(), 0, p.m, 0, p.n), threads);
-  };
+struct Plan {
+  Gemm::Problem problem;
+  int threads = 1;
+  std::optional<onednn::Plan> matmul;
+};
+
+auto plan_of(const Gemm::Problem& p, const Gemm::Input*, int threads, int way) {
+  const auto plan = std::make_shared<Plan>(Plan{p, threads, {}});
+  // Attributes for alpha and beta differ between versions of oneDNN.
+  if (way == 1 && p.alpha == 1 && p.beta == 0) {
+    const auto matrix = [](Index rows, Index columns, bool transposed) {
+      return onednn::described({rows, columns}, transposed ? onednn::Tag::ba : onednn::Tag::ab);
+    };
+    plan->matmul.emplace(threads).set_matmul(matrix(p.m, p.k, p.a_transposed()),
+                                             matrix(p.k, p.n, p.b_transposed()), matrix(p.m, p.n, false));
+  }
+  return plan;
+}
+
+void run(const Plan& plan, const Gemm::Input& in, Gemm::Output& out) {
+  if (plan.matmul) return plan.matmul->run({in.a.data(), in.b.data(), out.c.data()});
+  const Gemm::Problem& p = plan.problem;
+  onednn::multiply(blocked::part_of(p, in, out.c.data(), 0, p.m, 0, p.n), plan.threads);
 }
 
 const Register registered{[](Registry& r) {
-  r.add<Gemm>({.name = "onednn",
-               .summary = "dnnl_sgemm of the linked oneDNN",
-               .libraries = {"onednn"},
-               .threaded = true,
-               .prepare = prepare});
+  onednn::add_peer<Gemm>(r, {.summary = "dnnl_sgemm or matmul primitive of the linked oneDNN"}, plan_of, run,
+                         2);
 }};
 
 }  // namespace

@@ -16,9 +16,10 @@ struct Way {
   Index (*space_floats)(const Product& product) = nullptr;
 };
 
-/// Looks at the shape alone, not at addresses, alpha and beta. `small` transposes each transposed B.
+/// Looks at the shape alone, not at addresses, alpha and beta. `small` transposes each transposed B. Vectors
+/// are taken to be the widest.
 inline Way way_of(const Tier& tier, const Product& shape) {
-  if (is_small(shape.m, shape.n, shape.k) && !is_better_turned(shape)) {
+  if (is_small(shape.m, shape.n, shape.k) && !is_better_turned(shape, 16)) {
     return {"small", tier.multiply_small, tier.small_space_floats};
   }
   return {"simd", tier.multiply, tier.space_floats};

@@ -2,6 +2,7 @@
 // multiple of 4096 bytes apart, or because a transposed A is reused, in more than one block.
 
 #include "simd_test.hpp"
+#include "gemm/blocked.hpp"
 
 #include "assay/ops/gemm.hpp"
 #include "assay/registry.hpp"
@@ -29,14 +30,16 @@ const std::string problems[] = {
     "m=31,n=137,k=1024,alpha=-2",        // A copied, two blocks of steps
     "m=341,n=129,k=9,trans=tn,beta=1",   // A copied from columns, two blocks of rows
     "m=17,n=139,k=515,trans=tn",         // the same, two blocks of steps
-    "m=30,n=525,k=517,trans=nt,beta=1",  // B turned, two blocks each way
+    "m=30,n=525,k=517,trans=nt,beta=1",  // B turned panel by panel, two blocks of steps
+    "m=350,n=525,k=20,trans=nt",         // B turned for two blocks of rows, two blocks of columns
+    "m=96,n=79,k=1024,trans=nt,beta=1",  // A copied once for all panels of a turned B
     "m=16,n=38,k=1024,trans=nt",         // dot products with AVX-512, two blocks of steps
     "m=5,n=39,k=1030,trans=nt,beta=1",   // the same with fewer registers
     "m=28,n=9,k=531,trans=tt,alpha=3",   // the same with a remainder, A turned
     "m=3,n=9,k=531,trans=tt,alpha=3",    // and with fewer registers
     "m=30,n=87,k=517,trans=nt,alpha=2",  // the transpose, no side whole lines, two blocks of steps
     "m=96,n=179,k=1024,trans=nt",        // the same of an even number of rows, over rows that collide
-    "m=49,n=70,k=65,trans=tt,alpha=-1",  // the same of a transposed A, a row beside whole vectors
+    "m=129,n=70,k=200,trans=tt",         // the same of a transposed A, a row beside whole vectors
     "m=1024,n=33,k=1030,trans=tt",       // the same, the turned result kept apart from its own lines
     "m=30,n=87,k=517,trans=nt,beta=2",   // a product that is added to C is not transposed
     "m=301,n=21,k=513,trans=tn",         // the transpose where A alone is transposed, two blocks of steps
@@ -49,6 +52,15 @@ const std::string problems[] = {
     "m=141,n=1,k=600,alpha=3,beta=1"};   // one column, rows of A dotted
 
 TEST(SimdGemm, AgreesWhereOperandsAreCopiedInBlocks) { expect_simd_agreement("gemm", problems); }
+
+TEST(SimdGemm, TurnsAProductUnlessItsRowsCollideOrLeaveLanesEmpty) {
+  const auto turns = [](Index m, Index n, Index k) {
+    return blocked::is_better_turned({.m = m, .n = n, .k = k, .lda = k, .ldb = k, .b_transposed = true}, 16);
+  };
+  EXPECT_TRUE(turns(64, 2304, 768));
+  EXPECT_FALSE(turns(64, 2304, 1024));
+  EXPECT_FALSE(turns(66, 2304, 768));
+}
 
 /// Counts the expectations that fail for a gemm whose one variant is `variant`.
 int failures_with(Variant<Gemm> variant) {

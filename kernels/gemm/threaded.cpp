@@ -1,9 +1,9 @@
 // The idea: cut C into one rectangle per thread. Each thread computes its own as `auto` does on one thread,
 // by `simd` or, where it is small, by `small`, with space of its own. Threads meet once, at the end, and
 // nothing waits for a shared panel. The price: threads in a row of the grid copy the same part of A, those in
-// a column the same part of B. The grid is chosen to copy least. Where C is a row, a column or a few rows,
-// its parts would have short runs of the matrix: there threads divide the steps, and their sums are added at
-// the end.
+// a column the same part of B. The grid is chosen to make equal parts and to copy least. Where C is a row, a
+// column or a few rows, its parts would have short runs of the matrix, and where it is small beside A and B,
+// most of those would be read twice: there threads divide the steps, and their sums are added at the end.
 
 #include "gemm/grid.hpp"
 #include "gemm/products.hpp"
@@ -22,15 +22,21 @@ namespace {
 constexpr Index least_run = 2048;
 // Least steps of a thread, so that adding its sums to C costs little.
 constexpr Index least_steps = 64;
+// Numbers of A and B that take as long to read as a sum to write and add in another core. On two cores of a
+// Zen 4 parts of the steps were faster at 48 x 48 x 5000 and slower at 48 x 48 x 500 and 128 x 128 x 2000.
+constexpr Index reads_of_a_sum = 12;
 
-/// The number of parts of k, at most `parts`: 1 unless C is a row, a column or a few rows of a matrix whose
-/// rows would be cut into short runs by cutting C. Always 1 where the product is added to C, which needs all
-/// digits there.
-Index parts_of_steps(const Gemm::Problem& p, Index parts) {
+/// The number of parts of k, at most those of `grid`: 1 unless C is a row, a column or a few rows of a matrix
+/// whose rows would be cut into short runs by cutting C, or steps are many and C is small. There the numbers
+/// that several rectangles read cost more than the sums that are written and added. Always 1 where the
+/// product is added to C, which needs all digits there.
+Index parts_of_steps(const Gemm::Problem& p, const blocked::Grid& grid) {
+  if (p.beta != 0) return 1;
+  const Index parts = grid.parts(), read_again = p.m * (grid.columns - 1) + p.n * (grid.rows - 1);
   const bool rows = p.m <= 4 && !p.b_transposed(), column = p.n == 1 && p.a_transposed();
-  if ((!rows && !column) || p.beta != 0) return 1;
-  const Index run = rows ? p.n : p.m;
-  return run < least_run * parts ? std::min(parts, std::max<Index>(1, p.k / least_steps)) : 1;
+  const bool cuts_runs = (rows || column) && (rows ? p.n : p.m) < least_run * parts;
+  if (!cuts_runs && read_again * p.k <= reads_of_a_sum * parts * p.m * p.n) return 1;
+  return std::min(parts, std::max<Index>(1, p.k / least_steps));
 }
 
 struct Plan {
@@ -77,7 +83,7 @@ Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input& in, con
   plan->threads = context.threads;
   plan->tier = best_of(blocked::tiers());
   plan->grid = blocked::choose_grid(p.m, p.n, p.k, context.threads);
-  plan->steps_parts = parts_of_steps(p, plan->grid.parts());
+  plan->steps_parts = parts_of_steps(p, plan->grid);
   for (Index i = 0; i < plan->parts(); ++i) {
     const blocked::Product product = plan->part(in, nullptr, i);
     plan->spaces.emplace_back(blocked::way_of(plan->tier, product).space_floats(product));

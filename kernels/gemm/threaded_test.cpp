@@ -2,6 +2,7 @@
 // more threads than rows or tiles.
 
 #include "threaded_test.hpp"
+#include "gemm/grid.hpp"
 
 #include "assay/ops/gemm.hpp"
 #include "assay/registry.hpp"
@@ -26,12 +27,18 @@ TEST(ThreadedGemm, AgreesForEveryNumberOfThreadsAndShapeOfGrid) {
   }
 }
 
+TEST(ThreadedGemm, DividesTheSideThatMakesEqualParts) {
+  EXPECT_EQ(blocked::choose_grid(48, 48, 5000, 2).rows, 2);     // columns would be 16 and 32
+  EXPECT_EQ(blocked::choose_grid(24, 96, 5000, 2).columns, 2);  // rows would be 8 and 16
+}
+
 TEST(ThreadedGemm, AgreesWhereStepsAreDividedAndNotC) {
   const Registry registry = Registry::linked();
   const Operation& gemm = registry.at("gemm");
-  for (const std::string problem : {"m=1,n=901,k=1103", "m=1,n=901,k=1103,trans=tn,alpha=-2",
-                                    "m=901,n=1,k=1103,trans=tn", "m=901,n=1,k=1103,trans=tt,alpha=3",
-                                    "m=4,n=33,k=8209", "m=3,n=257,k=2053,trans=tn", "m=2,n=2053,k=211"}) {
+  for (const std::string problem :
+       {"m=1,n=901,k=1103", "m=1,n=901,k=1103,trans=tn,alpha=-2", "m=901,n=1,k=1103,trans=tn",
+        "m=901,n=1,k=1103,trans=tt,alpha=3", "m=4,n=33,k=8209", "m=3,n=257,k=2053,trans=tn",
+        "m=2,n=2053,k=211", "m=30,n=41,k=8209,trans=tn", "m=41,n=30,k=8209,trans=nt"}) {
     expect_threaded_agreement(gemm, problem);
   }
 }

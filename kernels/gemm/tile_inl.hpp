@@ -11,7 +11,7 @@
 #define ASSAY_GEMM_TILE_INL
 #endif
 
-#include "assay/problem.hpp"
+#include "gemm/blocked.hpp"
 
 #include <cstddef>
 #include <utility>
@@ -47,9 +47,6 @@ constexpr Index tile_columns = tile_vectors * lanes;
 // Rows of a tile of one vector. Six sums do not hide the latency of an addition on two units.
 constexpr Index narrow_rows = tile_rows < 8 ? 2 * tile_rows : tile_rows;
 constexpr Index most_tile_rows(Index vectors) { return vectors == 1 ? narrow_rows : tile_rows; }
-
-// Rows a multiple of 4096 bytes apart fall into few sets of the caches and evict each other.
-constexpr bool rows_collide(Index distance) { return distance % 1024 == 0; }
 
 template <Index i>
 struct At {

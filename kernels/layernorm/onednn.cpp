@@ -1,5 +1,5 @@
 // The peer: layer normalization of oneDNN. It writes variances; the call includes turning them into
-// reciprocal roots. Version 2 has no normalization by the root mean square.
+// reciprocal roots. Up to version 3.7 there is no normalization by the root mean square.
 
 #include "onednn.hpp"
 
@@ -11,16 +11,15 @@
 namespace assay::layernorm {
 namespace {
 
-auto plan_of(const Problem& p, const LayerNorm::Input*, int threads) {
-  auto plan = std::make_shared<onednn::Plan>(threads);
-  const dnnl_memory_desc_t rows_cols = onednn::described({p.rows, p.cols}, dnnl_ab);
-  const dnnl_memory_desc_t of_row = onednn::described({p.rows}, dnnl_a),
-                           of_col = onednn::described({p.cols}, dnnl_a);
-  dnnl_layer_normalization_desc_t forward;
-  onednn::demand(dnnl_layer_normalization_forward_desc_init(&forward, dnnl_forward_training, &rows_cols,
-                                                            &of_row, static_cast<float>(epsilon),
-                                                            dnnl_use_scale | dnnl_use_shift));
-  plan->set_primitive(plan->describe(forward));
+auto plan_of(const Problem& p, const LayerNorm::Input*, int threads, int) {
+  const auto plan = std::make_shared<onednn::Plan>(threads);
+  const onednn::Shape rows_cols = onednn::described({p.rows, p.cols}, onednn::Tag::ab),
+                      of_row = onednn::described({p.rows}, onednn::Tag::a),
+                      of_col = onednn::described({p.cols}, onednn::Tag::a);
+  using Flags = dnnl::normalization_flags;
+  plan->set_primitive(plan->describe<dnnl::layer_normalization_forward>(
+      dnnl::prop_kind::forward_training, ASSAY_ONEDNN_BOTH(rows_cols), of_row, static_cast<float>(epsilon),
+      Flags::use_scale | Flags::use_shift));
   plan->add(DNNL_ARG_SRC, rows_cols);
   plan->add(DNNL_ARG_SCALE, of_col);
   plan->add(DNNL_ARG_SHIFT, of_col);

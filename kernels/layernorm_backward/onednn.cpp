@@ -18,18 +18,16 @@ struct Plan : onednn::Plan {
   Buffer<float> variance;
 };
 
-auto plan_of(const Problem& p, const Op::Input*, int threads) {
-  auto plan = std::make_shared<Plan>(p.rows, threads);
-  const dnnl_memory_desc_t rows_cols = onednn::described({p.rows, p.cols}, dnnl_ab);
-  const dnnl_memory_desc_t of_row = onednn::described({p.rows}, dnnl_a),
-                           of_col = onednn::described({p.cols}, dnnl_a);
-  constexpr unsigned flags = dnnl_use_scale | dnnl_use_shift;
-  dnnl_layer_normalization_desc_t forward, backward;
-  onednn::demand(dnnl_layer_normalization_forward_desc_init(&forward, dnnl_forward_training, &rows_cols,
-                                                            &of_row, 0, flags));
-  onednn::demand(dnnl_layer_normalization_backward_desc_init(&backward, dnnl_backward, &rows_cols, &rows_cols,
-                                                             &of_row, 0, flags));
-  plan->set_primitive(plan->describe(backward, plan->describe(forward).get()));
+auto plan_of(const Problem& p, const Op::Input*, int threads, int) {
+  const auto plan = std::make_shared<Plan>(p.rows, threads);
+  const onednn::Shape rows_cols = onednn::described({p.rows, p.cols}, onednn::Tag::ab),
+                      of_row = onednn::described({p.rows}, onednn::Tag::a),
+                      of_col = onednn::described({p.cols}, onednn::Tag::a);
+  const auto flags = dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift;
+  const auto forward = plan->describe<dnnl::layer_normalization_forward>(
+      dnnl::prop_kind::forward_training, ASSAY_ONEDNN_BOTH(rows_cols), of_row, 0.0f, flags);
+  plan->set_primitive(plan->describe_after<dnnl::layer_normalization_backward>(
+      forward, dnnl::prop_kind::backward, ASSAY_ONEDNN_BOTH(rows_cols), rows_cols, of_row, 0.0f, flags));
   plan->add(DNNL_ARG_DIFF_DST, rows_cols);
   plan->add(DNNL_ARG_SRC, rows_cols);
   plan->add(DNNL_ARG_MEAN, of_row);

@@ -11,13 +11,12 @@ namespace {
 
 using Op = Pointwise<Sigmoid>;
 
-auto plan_of(const Op::Problem& p, const Op::Input*, int threads) {
-  auto plan = std::make_shared<onednn::Plan>(threads);
-  const dnnl_memory_desc_t shape = onednn::described({p.size()}, dnnl_a);
-  dnnl_eltwise_desc_t forward;
-  onednn::demand(
-      dnnl_eltwise_forward_desc_init(&forward, dnnl_forward_training, dnnl_eltwise_logistic, &shape, 0, 0));
-  plan->set_primitive(plan->describe(forward));
+auto plan_of(const Op::Problem& p, const Op::Input*, int threads, int) {
+  const auto plan = std::make_shared<onednn::Plan>(threads);
+  const onednn::Shape shape = onednn::described({p.size()}, onednn::Tag::a);
+  plan->set_primitive(plan->describe<dnnl::eltwise_forward>(dnnl::prop_kind::forward_training,
+                                                            dnnl::algorithm::eltwise_logistic,
+                                                            ASSAY_ONEDNN_BOTH(shape), 0.0f, 0.0f));
   plan->add(DNNL_ARG_SRC, shape);
   plan->add(DNNL_ARG_DST, shape);
   return plan;
