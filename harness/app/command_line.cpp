@@ -7,6 +7,7 @@
 #include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "core/files/child_process.hpp"
+#include "core/files/this_program.hpp"
 #include "core/plugin/plugins.hpp"
 
 #include <fmt/format.h>
@@ -116,6 +117,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
 
 int run_command_line(int argc, const char* const* argv, const std::function<Registry()>& registry) {
   return with_faults_caught(argc, argv, [&] {
+    if (argc > 0) set_called_as(argv[0]);
     const std::vector<const char*> rest = without_plugins(argc, argv);
     if (!serves_kernels(rest)) print_visible(stderr, "{}", use_tuned_kernels());
     Registry all = registry();
