@@ -107,7 +107,8 @@ std::vector<Cause> causes_of(const PageRows& slower) {
   std::vector<Cause> out;
   for (const PageRow& row : slower) {
     const std::string& cause = row.trial->cause;
-    const std::string variant = cause.empty() ? variant_group(row.compared->key) : "";
+    const bool named = cause.empty() && trial_key(row.compared->key);
+    const std::string variant = named ? variant_group(row.compared->key) : "";
     auto known = std::ranges::find_if(
         out, [&](const Cause& one) { return one.cause == cause && one.variant == variant; });
     if (known == out.end()) known = out.insert(out.end(), {cause, variant, {}});
@@ -124,7 +125,9 @@ Blocks causes_table(const std::vector<Cause>& causes) {
     const ComparedRow &worst = *one.rows.front().compared, &mildest = *one.rows.back().compared;
     const std::string least = factor_text(mildest.ratio.middle, mildest.limit),
                       most = factor_text(worst.ratio.middle, worst.limit);
-    out.rows.push_back({one.cause.empty() ? "not known: " + name(one.variant) : name(one.cause),
+    out.rows.push_back({!one.cause.empty()    ? name(one.cause)
+                        : one.variant.empty() ? Text("not known")
+                                              : "not known: " + name(one.variant),
                         quantity_text(std::ssize(one.rows), "trial"),
                         (least == most ? most : least + " to " + most) + "x",
                         in_words(worst) + Text(" in ") + name(worst.key)});
@@ -263,7 +266,9 @@ List reasons_of(Standing standing, const PageRows& rows, const std::string& befo
 }
 
 /// A time, empty where it is not known.
-Text time_cell(double seconds) { return seconds > 0 ? Text(doc::seconds(seconds)) : Text(); }
+Text time_cell(double seconds, bool is_rate) {
+  return seconds <= 0 ? Text() : is_rate ? Text(figure(1 / seconds)) : Text(doc::seconds(seconds));
+}
 
 /// All trials, the columns that a comment has no room for on a page alone.
 Table trials_table(bool on_page) {
@@ -291,8 +296,8 @@ std::vector<Text> row_of_table(const PageRow& row) {
   return {mark(listed_as(compared)),
           to_string(compared.standing),
           name(compared.key),
-          time_cell(row.trial->before),
-          time_cell(row.trial->after),
+          time_cell(row.trial->before, row.trial->is_rate),
+          time_cell(row.trial->after, row.trial->is_rate),
           short_line(change_in_words(compared) + (figures.empty() ? "" : "; " + figures)),
           compared.ratio.middle > 0 ? Text(doc::amount(compared.ratio, "times")) : Text(),
           interval,
@@ -477,6 +482,7 @@ Look look_of(Standing standing) {
     case Standing::slower: return Look::worse;
     case Standing::faster: return Look::better;
     case Standing::accepted:
+    case Standing::probably_slower:
     case Standing::undecided: return Look::open;
     default: return Look::equal;
   }
