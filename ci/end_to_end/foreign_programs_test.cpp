@@ -107,11 +107,11 @@ TEST_F(ForeignPrograms, MayBeCommandsThatPrintTheirTimes) {
   EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), HasSubstr("REGRESSION: 1 of 2 trials is slower"));
   EXPECT_THAT(done.output,
-              AllOf(HasSubstr("20.0 ms   30.0 ms  1.500x slower [1.500, 1.500]"),
+              AllOf(HasSubstr("20.0 ms   30.0 ms  1.500x slower [1.439, 1.563]"),
                     HasSubstr("next: assay wrap --base './prints 100 20'"), HasSubstr("-k '^step$'")));
   EXPECT_EQ(run_program("reanalyze run.json", folder_.path()).output, done.output);
   const Finished rate = wrap(
-      "--base './prints 1 3' --head './prints 1 2' --budget 30 --match 'step: (.*) ms' "
+      "--base './prints 1 3.00' --head './prints 1 2.00' --budget 30 --match 'step: (.*) ms' "
       "--rate --name steps");
   EXPECT_EQ(rate.exit_code, 1) << rate.output << rate.errors;
   EXPECT_THAT(rate.output, AllOf(HasSubstr("✗ steps"), HasSubstr("1.500x slower"),
@@ -124,6 +124,35 @@ TEST_F(ForeignPrograms, MayBeCommandsThatAreTimed) {
   EXPECT_THAT(longer.output, HasSubstr("times: wall time of the commands, the sides one after the other"));
   const Finished same = wrap("--base 'sleep 0.01' --head 'sleep 0.01' --budget 4");
   EXPECT_THAT(same.exit_code, ::testing::AnyOf(0, undecided)) << same.output << same.errors;
+}
+
+TEST_F(ForeignPrograms, ThatOnlyComputeShareOneCore) {
+  const std::string loop = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
+  const Finished done = wrap("--base '" + loop + "' --head '" + loop + ";' --budget 12");
+  EXPECT_THAT(done.exit_code, ::testing::AnyOf(0, undecided)) << done.output << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("processor time of the commands, which do nothing but compute, all"));
+  const Finished cold = wrap(
+      "--base 'cat old' --head 'cat old' --cold --prepare 'echo x >>log' --setup 'echo y "
+      ">>log' --budget 2");
+  EXPECT_THAT(cold.output, HasSubstr("wall time of the commands, the sides one after the other"));
+  EXPECT_THAT(folder_.read("log"), ::testing::StartsWith("y\nx\nx\n"));
+}
+
+TEST_F(ForeignPrograms, ThatAreTheSameInAllThatIsLoadedAreNotMeasured) {
+  const Finished done = run_program(
+      "gate --base '" FOREIGN_BENCHMARK "' --head '" FOREIGN_BENCHMARK "' -k '^steady$'", folder_.path());
+  EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("1 not measured"));
+}
+
+TEST_F(ForeignPrograms, MayTakeLongToStartWhichIsSaidAtOnce) {
+  program("slow", "sleep 3\nexec '" FOREIGN_BENCHMARK "' \"$@\"\n");
+  const Finished done = run_program(
+      "gate --base './slow --benchmark_color=false' --head ./slow -k steady "
+      "--budget 20",
+      folder_.path());
+  EXPECT_EQ(done.exit_code, 2) << done.output;
+  EXPECT_THAT(done.errors, AllOf(HasSubstr("./slow: its start-up takes 3."), HasSubstr("--budget 1")));
 }
 
 TEST_F(ForeignPrograms, MayBeOneCommandWhoseRunsAreKept) {

@@ -121,6 +121,7 @@ int run_command_line(int argc, const char* const* argv, const Registry& registry
 
 int run_command_line(int argc, const char* const* argv, const std::function<Registry()>& registry) {
   return with_faults_caught(argc, argv, [&] {
+    if (argc > 0) set_called_as(argv[0]);
     const std::vector<const char*> rest = without_plugins(argc, argv);
     if (!serves_kernels(rest)) print_visible(stderr, "{}", use_tuned_kernels());
     Registry all = registry();

@@ -1,6 +1,7 @@
 #include "app/option_list.hpp"
 
 #include "assay/error.hpp"
+#include "core/files/this_program.hpp"
 #include "core/plugin/plugins.hpp"
 #include "core/text/command.hpp"
 
@@ -202,7 +203,7 @@ std::string first_unusual(const OptionList& options, const OptionList& usual) {
 }
 
 std::string command_text(const std::string& verb, const OptionList& options, const OptionList& usual) {
-  std::string out = "assay";
+  std::string out = called_as();
   for (const std::filesystem::path& plugin : plugins_here())
     out += " --plugin " + shell_word(plugin.string());
   out += " " + verb;

@@ -3,6 +3,7 @@
 #include "app/terminal.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
+#include "core/files/this_program.hpp"
 
 #include <fmt/format.h>
 
@@ -40,7 +41,11 @@ void append_to_file(const std::filesystem::path& file, std::string_view text, co
 std::string ending(const std::string& next, const Outcome& outcome) {
   std::string out;
   for (const std::string& line : outcome.besides) out += line + "\n";
-  if (!next.empty()) out += "next: " + next + "\n";
+  constexpr std::string_view usual = "assay ";
+  const bool named = next.starts_with(usual);
+  if (!next.empty()) {
+    out += fmt::format("next: {}{}\n", named ? called_as() + " " : "", next.substr(named ? usual.size() : 0));
+  }
   return out + outcome.line() + "\n";
 }
 

@@ -32,9 +32,9 @@ TwoBuilds stored_gate() { return two_builds_from_json(read_file(data / "gate.jso
 TEST(StoredFiles, OfAGateOfTwoBuildsGiveTheVerdictsOfTheirTime) {
   EXPECT_THAT(
       lines_of(findings_of(stored_gate()).comparison),
-      ElementsAre("memory_pool_validate/naive/blocks=1000,plans=one#1 slower 1.095322 [1.070974, 1.123754]",
-                  "gemm/packed/m=64,n=64,k=64#1 slower 1.103687 [1.100394, 1.107838]",
-                  "gemm/simd@avx512/m=64,n=64,k=64#1 same 0.999314 [0.972833, 1.001370]"));
+      ElementsAre("memory_pool_validate/naive/blocks=1000,plans=one#1 slower 1.105016 [1.097846, 1.118619]",
+                  "gemm/packed/m=64,n=64,k=64#1 slower 1.101459 [1.101127, 1.105848]",
+                  "gemm/simd@avx512/m=64,n=64,k=64#1 same 0.999375 [0.997111, 1.000598]"));
 }
 
 TEST(StoredFiles, OfResultsAndTheirBaselineGiveTheVerdictsOfTheirTime) {

@@ -36,6 +36,7 @@ Tint tint_of(Standing standing) {
     case Standing::slower: return Tint::bad;
     case Standing::faster: return Tint::good;
     case Standing::accepted:
+    case Standing::probably_slower:
     case Standing::undecided:
     case Standing::gone:
     case Standing::not_comparable: return Tint::open;

@@ -216,9 +216,13 @@ void describe_timing(OptionList& o, CommandTiming& timing) {
   o("--unit", choice_of(timing.unit, units), "of that number (default: as the command prints it, else s)",
     {.needs = "--match"});
   o("--rate", &timing.rate, "that number is a rate: more of it is better", {.needs = "--match"});
-  o("--cpu", &timing.processor, "processor time of the command and its children, instead of wall time",
+  o("--cpu", &timing.processor,
+    "processor time of the command and its children, also where it does more than compute",
     {.excludes = "--match"});
-  o("--name", &timing.name, "of what is timed, in results (default: the program's)");
+  o("-n,--name", &timing.name, "of what is timed, in results (default: the program's)");
+  o("--setup", &timing.setup, "a line of a shell to run once before all");
+  o("--prepare", &timing.prepare, "likewise before each run");
+  o("--cold", &timing.cold, "drop the pages of the files that the command names before each run");
   o("--warmup", &timing.warmups, "runs that are not counted (default 1)", {.low = 1, .high = 1000});
   time_limit(o, timing.time_limit,
              "seconds that a run may take (default 20 times what the first one took, at least 10)");

@@ -2,6 +2,7 @@
 #include "assay/compare.hpp"
 #include "bench/compare/judge.hpp"
 #include "bench/compare/launches.hpp"
+#include "bench/compare/words.hpp"
 #include "core/machine/roofline.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
@@ -346,12 +347,12 @@ Comparison confirmed(Comparison first, const Comparison& again) {
   for (ComparedRow& row : first.rows) {
     const auto found = of_again.find(row.key);
     const ComparedRow* second = found == of_again.end() ? nullptr : found->second;
-    const bool open = row.standing == Standing::slower || row.standing == Standing::undecided;
+    const bool open = row.standing == Standing::slower || is_open(row.standing);
     const bool at_fault = !is_fault(row.standing) && second != nullptr && is_fault(second->standing);
     if (!open && !at_fault) continue;
     // Rows of other cases are gone from a comparison of a few.
     if (second == nullptr || second->standing == Standing::gone) {
-      if (row.standing == Standing::undecided) continue;
+      if (is_open(row.standing)) continue;
       row.standing = Standing::undecided;
       row.why = "was not measured a second time; the first time: " + row.why;
     } else if (at_fault || row.standing == Standing::slower || second->standing != Standing::slower) {

@@ -21,7 +21,7 @@ std::string variant_of(const std::string& key) {
 
 /// Rows of identical machine code are the same, or slower by drift, without a launch.
 bool is_compared(const ComparedRow& row) {
-  return row.standing == Standing::undecided || (is_judged(row.standing) && row.launches > 0);
+  return is_open(row.standing) || (is_judged(row.standing) && row.launches > 0);
 }
 
 class Deciding {
@@ -56,6 +56,7 @@ class Deciding {
 
  private:
   std::size_t count(Standing standing) const { return comparison_.count(standing); }
+  std::size_t left_open() const { return count(Standing::undecided) + count(Standing::probably_slower); }
   bool against_something() const { return run_.against != Against::nothing; }
 
   /// ", 2 undecided, 1 gone"; empty when all trials were judged.
@@ -76,15 +77,21 @@ class Deciding {
                                           comparison_.rows.size() - count(Standing::skipped))};
     }
     if (compared_ == 0) return uncompared();
-    if (count(Standing::undecided) == compared_) {
+    if (left_open() == compared_) {
       return {Word::undecided,
               fmt::format("{}no verdict could be reached on any of {} trials{}", after(), compared_, rest())};
     }
     const std::size_t accepted = count(Standing::accepted);
     const std::string figures = figures_sentence(comparison_);
-    return judged(fmt::format("{} trials compared{}, none slower{}{}{}", compared_, spent(),
-                              accepted > 0 ? fmt::format(", {} accepted", accepted) : "", rest(),
-                              figures.empty() ? "" : "; " + figures));
+    const std::string found =
+        fmt::format("none slower{}{}{}", accepted > 0 ? fmt::format(", {} accepted", accepted) : "", rest(),
+                    figures.empty() ? "" : "; " + figures);
+    if (Outcome out = judged(fmt::format("{} trials compared{}, {}", compared_, spent(), found));
+        out.word != Word::passed ||
+        (10 * left_open() <= compared_ && count(Standing::probably_slower) == 0)) {
+      return out;
+    }
+    return {Word::decided, fmt::format("{} of {}{}: {}", compared_ - left_open(), compared_, spent(), found)};
   }
 
   /// Nothing that was measured could be compared.
@@ -107,10 +114,9 @@ class Deciding {
   }
 
   Outcome judged(std::string sentence) const {
-    const bool open =
-        policy_.undecided_fails
-            ? !unjudged_text(comparison_).empty()
-            : policy_.bisection && count(Standing::undecided) + count(Standing::not_comparable) > 0;
+    const bool open = policy_.undecided_fails
+                          ? !unjudged_text(comparison_).empty()
+                          : policy_.bisection && left_open() + count(Standing::not_comparable) > 0;
     return {open ? Word::undecided : Word::passed, std::move(sentence)};
   }
 
@@ -233,7 +239,8 @@ Outcome outcome_of(const Results& results, const Comparison& rows, Against again
 }
 
 std::string unjudged_text(const Comparison& comparison) {
-  return counted(comparison, {Standing::undecided, Standing::not_comparable, Standing::gone});
+  return counted(comparison,
+                 {Standing::probably_slower, Standing::undecided, Standing::not_comparable, Standing::gone});
 }
 
 }  // namespace assay

@@ -37,9 +37,25 @@ TEST(Decision, CountsWhatIsUnjudgedByItsReason) {
   EXPECT_EQ(unjudged_text(of({Standing::same, Standing::added, Standing::skipped})), "");
 }
 
+TEST(Decision, IsNoPassWhereATenthIsOpenOrATrialProbablySlower) {
+  std::vector<Standing> standings(10, Standing::same);
+  standings[3] = Standing::undecided;
+  const auto line = [&] {
+    Comparison rows;
+    for (const Standing one : standings) rows.rows.push_back({.key = "k", .standing = one, .launches = 8});
+    return outcome_of(rows, {.against = Against::base, .measured = rows.rows.size()}).line();
+  };
+  EXPECT_EQ(line(), "PASSED: 10 trials compared, none slower, 1 undecided");
+  standings.pop_back();
+  EXPECT_EQ(line(), "DECIDED 8 of 9: none slower, 1 undecided");
+  standings.resize(20, Standing::same);
+  standings[3] = Standing::probably_slower;
+  EXPECT_EQ(line(), "DECIDED 19 of 20: none slower, 1 probably slower");
+}
+
 TEST(Decision, FailsOnWhatIsUnjudgedWhereItIsAskedTo) {
   for (const Standing standing : {Standing::undecided, Standing::not_comparable, Standing::gone}) {
-    EXPECT_EQ(decided(of({Standing::same, standing})).word, Word::passed);
+    EXPECT_EQ(decided(of({Standing::same, standing})).exit_code(), exit_code::passed);
     EXPECT_EQ(decided(of({Standing::same, standing}), demanding).word, Word::undecided);
   }
   EXPECT_EQ(decided(of({Standing::same, Standing::skipped}), demanding).word, Word::passed);

@@ -266,7 +266,9 @@ List reasons_of(Standing standing, const PageRows& rows, const std::string& befo
 }
 
 /// A time, empty where it is not known.
-Text time_cell(double seconds) { return seconds > 0 ? Text(doc::seconds(seconds)) : Text(); }
+Text time_cell(double seconds, bool is_rate) {
+  return seconds <= 0 ? Text() : is_rate ? Text(figure(1 / seconds)) : Text(doc::seconds(seconds));
+}
 
 /// All trials, the columns that a comment has no room for on a page alone.
 Table trials_table(bool on_page) {
@@ -294,8 +296,8 @@ std::vector<Text> row_of_table(const PageRow& row) {
   return {mark(listed_as(compared)),
           to_string(compared.standing),
           name(compared.key),
-          time_cell(row.trial->before),
-          time_cell(row.trial->after),
+          time_cell(row.trial->before, row.trial->is_rate),
+          time_cell(row.trial->after, row.trial->is_rate),
           short_line(change_in_words(compared) + (figures.empty() ? "" : "; " + figures)),
           compared.ratio.middle > 0 ? Text(doc::amount(compared.ratio, "times")) : Text(),
           interval,
@@ -480,6 +482,7 @@ Look look_of(Standing standing) {
     case Standing::slower: return Look::worse;
     case Standing::faster: return Look::better;
     case Standing::accepted:
+    case Standing::probably_slower:
     case Standing::undecided: return Look::open;
     default: return Look::equal;
   }

@@ -24,6 +24,7 @@ struct EpochCost {
 /// Facts about a trial beside its row.
 struct ChangedTrial {
   double before = 0, after = 0;       ///< seconds per call; 0 where they are not known
+  bool is_rate = false;               ///< they are the inverse of rates, which are shown
   std::string cause;                  ///< the changed source file, or function; empty where it is not known
   std::vector<std::string> pointers;  ///< lines on where to look
   std::vector<EpochCost> epochs;
@@ -46,6 +47,7 @@ struct PullRequest {
   /// Rows of each standing that a terminal shows; it counts the others, and shows none that stayed the same
   /// or have no times. 0: it shows all.
   std::size_t most_rows_on_screen = 0;
+  bool shows_same = false;  ///< also those that stayed the same and have a ratio
 };
 
 /// Two sets of results. `outcome`, `command` and `kept` are the caller's to fill; without an outcome the

@@ -38,8 +38,12 @@ std::string text_of(const ComparedRow& row, const ChangedTrial& trial) {
   constexpr std::size_t most_of_a_key = 400;
   std::string out = fmt::format("{} {}", mark(listed_as(row)), printable(row.key, most_of_a_key));
   const std::string words =
-      in_words(row) + (row.ratio.coverage > 0 ? "  limit " + limit_in_words(row) : std::string());
-  const auto time = [](double seconds) { return seconds > 0 ? seconds_text(seconds) : ""; };
+      in_words(row) + (row.ratio.coverage > 0 ? "  limit " + limit_in_words(row) : std::string()) +
+      (is_open(row.standing) && row.launches > 0 ? fmt::format("  {} launches", row.launches) : "") +
+      (row.visible > 0 && is_open(row.standing) ? "  sees " + percent_text(row.visible - 1) : "");
+  const auto time = [&](double seconds) {
+    return seconds <= 0 ? "" : trial.is_rate ? figure(1 / seconds) : seconds_text(seconds);
+  };
   if (trial.before > 0 || trial.after > 0) {
     out += fmt::format("\n    {:>9} {:>9}  {}\n", time(trial.before), time(trial.after), words);
   } else {
@@ -57,8 +61,8 @@ std::string text_of(const ComparedRow& row, const ChangedTrial& trial) {
 std::string why_open(const PullRequest& change) {
   std::vector<const ComparedRow*> open;
   for (const Standing standing : lightest_first) {
-    if (standing != Standing::undecided && standing != Standing::not_comparable &&
-        standing != Standing::skipped && !is_fault(standing))
+    if (!is_open(standing) && standing != Standing::not_comparable && standing != Standing::skipped &&
+        !is_fault(standing))
       continue;
     for (const std::size_t i : rows_of(change.comparison, standing, standing_of_time)) {
       open.push_back(&change.comparison.rows[i]);
@@ -103,8 +107,10 @@ std::string pull_request_text(const PullRequest& change) {
   out += why_open(change);
   for (const Standing standing : lightest_first) {
     const std::size_t most = change.most_rows_on_screen;
-    if (most > 0 && !is_news(standing)) continue;
-    const std::vector<std::size_t> rows = rows_upwards(change, standing);
+    if (most > 0 && !is_news(standing) && !(change.shows_same && standing == Standing::same)) continue;
+    std::vector<std::size_t> rows = rows_upwards(change, standing);
+    if (most > 0 && standing == Standing::same)
+      std::erase_if(rows, [&](std::size_t i) { return change.comparison.rows[i].launches == 0; });
     const std::size_t left_out = most > 0 ? rows.size() - std::min(rows.size(), most) : 0;
     if (left_out > 0) out += fmt::format("  {} more {}: -o keeps them\n", left_out, to_string(standing));
     for (const std::size_t i : std::span(rows).subspan(left_out)) {

@@ -27,6 +27,7 @@ Sign sign_of(Standing standing) {
     case Standing::faster: return {"faster", "▲"};
     case Standing::slower: return {"slower", "✗"};
     case Standing::accepted: return {"accepted", "~"};
+    case Standing::probably_slower: return {"probably slower", "≥"};
     case Standing::undecided: return {"undecided", "?"};
     case Standing::not_comparable: return {"not comparable", "≠"};
     case Standing::wrong: return {"wrong", "‼"};
@@ -42,7 +43,7 @@ Sign sign_of(Standing standing) {
 
 bool has_ratio(const ComparedRow& row) {
   return is_judged(row.standing) && row.ratio.middle > 0 &&
-         (row.standing != Standing::undecided || row.ratio.coverage > 0);
+         (!is_open(row.standing) || row.ratio.coverage > 0);
 }
 
 /// Low and high end, for faster rows as factors of speed.
@@ -86,7 +87,11 @@ bool is_fault(Standing standing) {
 
 bool may_have_moved(Standing standing) {
   return standing == Standing::slower || standing == Standing::accepted || standing == Standing::faster ||
-         standing == Standing::undecided;
+         is_open(standing);
+}
+
+bool is_open(Standing standing) {
+  return standing == Standing::undecided || standing == Standing::probably_slower;
 }
 
 std::size_t weight_of(Standing standing) {
@@ -122,6 +127,10 @@ std::string change_in_words(const ComparedRow& row) {
   if (row.standing == Standing::slower) return factor_text(ratio, limit) + "x slower";
   if (row.standing == Standing::faster) return factor_text(1 / ratio, limit) + "x faster";
   if (row.standing == Standing::accepted) return "accepted " + factor_text(ratio, limit) + "x";
+  if (row.standing == Standing::probably_slower) {
+    return fmt::format("probably {}x slower ({:.1f} %)", factor_text(ratio, limit), 100 * row.chance);
+  }
+  if (row.standing == Standing::undecided && has_ratio(row)) return "undecided " + factor_text(ratio, limit);
   return std::string(to_string(row.standing));
 }
 
@@ -214,7 +223,7 @@ Standing listed_as(const ComparedRow& row) {
 
 bool is_urgent(const ComparedRow& row) {
   const Standing standing = listed_as(row);
-  return is_fault(standing) || standing == Standing::slower || standing == Standing::undecided;
+  return is_fault(standing) || standing == Standing::slower || is_open(standing);
 }
 
 const ComparedRow* largest_slow_down(const Comparison& comparison, bool crept_too) {
@@ -257,7 +266,7 @@ std::string comparison_sentence(const Comparison& comparison) {
   } else if (slower > 0) {
     out += fmt::format("{} of {} trials {} slower than {} limit", slower, total, slower == 1 ? "is" : "are",
                        slower == 1 ? "its" : "their");
-  } else if (decided + count(Standing::undecided) == 0) {
+  } else if (decided + count(Standing::probably_slower) + count(Standing::undecided) == 0) {
     out += fmt::format("none of {} trials could be compared", total);
   } else if (decided == 0) {
     out += fmt::format("no verdict could be reached on any of {} trials", total);
@@ -266,18 +275,19 @@ std::string comparison_sentence(const Comparison& comparison) {
                        accepted > 0 ? " without being accepted" : "");
   }
   const std::string counts =
-      counted(comparison, {Standing::accepted, Standing::faster, Standing::undecided, Standing::same,
-                           Standing::not_comparable, Standing::added, Standing::gone, Standing::skipped});
+      counted(comparison,
+              {Standing::accepted, Standing::probably_slower, Standing::faster, Standing::undecided,
+               Standing::same, Standing::not_comparable, Standing::added, Standing::gone, Standing::skipped});
   if (!counts.empty()) out += "; " + counts;
   const std::string figures = figures_sentence(comparison);
   return figures.empty() ? out : out + "; " + figures;
 }
 
 std::string counts_sentence(const Comparison& comparison) {
-  return counted(comparison,
-                 {Standing::crashed, Standing::timed_out, Standing::wrong, Standing::impossible,
-                  Standing::slower, Standing::accepted, Standing::faster, Standing::undecided, Standing::same,
-                  Standing::not_comparable, Standing::added, Standing::gone, Standing::skipped});
+  return counted(comparison, {Standing::crashed, Standing::timed_out, Standing::wrong, Standing::impossible,
+                              Standing::slower, Standing::accepted, Standing::probably_slower,
+                              Standing::faster, Standing::undecided, Standing::same, Standing::not_comparable,
+                              Standing::added, Standing::gone, Standing::skipped});
 }
 
 std::string machine_sentence(const Comparison& comparison) {
@@ -338,6 +348,9 @@ void describe(Fields& f, ComparedRow& row) {
   f("ratio", row.ratio, {.about = "time after / time before, without what the machine did by itself"});
   f("time_ratio", row.time_ratio, {.about = "as measured"});
   f("to_naive", row.to_naive);
+  f("launches", row.launches, {.about = "behind the ratio"});
+  f("chance", row.chance, {.terse = true, .about = "that it is slower, where it probably is"});
+  f("visible", row.visible, {.terse = true, .about = "smallest ratio that would have been called slower"});
   f("figures", row.figures, {.terse = true, .about = "of its output, judged exactly: worse ones fail"});
 }
 

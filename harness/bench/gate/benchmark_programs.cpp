@@ -4,13 +4,18 @@
 #include "bench/exchange/read_results.hpp"
 #include "bench/measure/placing.hpp"
 #include "bench/measure/sides.hpp"
+#include "core/code/elf.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
 #include "core/machine/clock.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/command.hpp"
+#include "core/text/figures.hpp"
 
 #include <fmt/format.h>
+
+#include <elf.h>
+#include <wordexp.h>
 
 #include <algorithm>
 #include <array>
@@ -36,10 +41,16 @@ constexpr double repetition_seconds = 0.005;
 /// Seconds per side, benchmark and launch; long iterations get fewer repetitions.
 constexpr double benchmark_seconds = 0.04;
 constexpr double most_repetitions = benchmark_seconds / repetition_seconds;
+/// Times as many, where the screen is over and there is time.
+constexpr double most_patience = 4;
+/// Where one repetition of each is too many, they are shorter, down to this.
+constexpr double shortest_repetition = 0.001;
 /// The cost of a repetition per second that is timed: looking for the number of iterations, and starting.
 constexpr double repetition_overhead = 1.3;
-/// The screen of all benchmarks may take this share of the budget.
-constexpr double share_for_screen = 0.5;
+/// A side that starts may take this many times as long as it did alone, before it counts as hanging.
+constexpr double startup_patience = 10;
+/// A launch that goes on is ended at this share of the budget.
+constexpr double latest_end = 1.1;
 /// Benchmarks of one start: their names have to fit into one argument.
 constexpr std::size_t most_in_a_start = 64;
 
@@ -47,6 +58,16 @@ template <class T>
 T number_in(std::string_view text) {
   T out{};
   std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
+}
+
+/// The words of a command, as a shell tells them apart.
+std::vector<std::string> words_of(const std::string& command) {
+  wordexp_t found{};
+  std::vector<std::string> out;
+  if (wordexp(command.c_str(), &found, WRDE_NOCMD) != 0) return out;
+  out.assign(found.we_wordv, found.we_wordv + found.we_wordc);
+  wordfree(&found);
   return out;
 }
 
@@ -76,18 +97,25 @@ class Silence {
 
 /// Returns the answer of a program that is asked to list its benchmarks; nothing if it does not take the
 /// question.
-std::optional<std::string> listing_of(const fs::path& program, const std::string& filter,
-                                      const std::string& suffix, const Hooks& hooks) {
+std::optional<std::string> listing_of(const fs::path& program, std::vector<std::string> words,
+                                      const std::string& filter, const std::string& suffix,
+                                      const Hooks& hooks) {
   const ScratchFolder scratch;
   const auto output = scratch.path() / "names.txt";
-  std::vector<std::string> words{program.string(), "--benchmark_list_tests=true",
-                                 fmt::format("--benchmark_min_time={:g}{}", repetition_seconds, suffix)};
+  words.front() = program.string();
+  words.emplace_back("--benchmark_list_tests=true");
+  words.push_back(fmt::format("--benchmark_min_time={:g}{}", repetition_seconds, suffix));
   if (!filter.empty()) words.push_back("--benchmark_filter=" + filter);
   const pid_t child = start_child({.words = words}, {.output = output});
   Silence silence({}, usual_benchmark_limit);
   const ChildEnd end =
       wait_for_children({child}, {.stopped = hooks.stop, .overdue = [&] { return silence.is_too_long(); }});
   if (hooks.stopped()) throw Stopped{};
+  if (end.overdue) {
+    throw Error(program.string(),
+                fmt::format("did not list its benchmarks within {:g} s", usual_benchmark_limit),
+                "run it by hand with --benchmark_list_tests");
+  }
   std::string text = read_file(output);
   // Programs that ignore unknown options go on with their defaults.
   const bool misunderstood = text.find("is expected to be a double") != std::string::npos;
@@ -99,7 +127,14 @@ std::optional<std::string> listing_of(const fs::path& program, const std::string
 struct Batch {
   bool together = true;
   int repetitions = 1;
+  double seconds = repetition_seconds;  ///< of a repetition, at least
   std::vector<std::size_t> trials;
+};
+
+/// How fast launches go, which the first ones tell.
+struct Pace {
+  Steady::time_point start = Steady::now();
+  double stretch = 1;  ///< seconds of the last launch by those that it would take on an idle core
 };
 
 /// Seconds that a repetition of the trial takes, by its first launch.
@@ -109,23 +144,24 @@ double repetition_of(const PairedTrial& trial, const BenchmarkSettings& settings
   return std::max({repetition_seconds, settings.min_seconds, call});
 }
 
-/// The first launch learns how long iterations are, with one repetition of each.
-std::vector<Batch> batches_of(const TwoBuilds& run, const std::vector<std::size_t>& trials) {
+/// The first launch learns how long iterations are, with one repetition of each. `seconds`: that the launch
+/// may take on an idle core; 0: as few as it can.
+std::vector<Batch> batches_of(const TwoBuilds& run, const std::vector<std::size_t>& trials, double seconds) {
   std::vector<double> wanted;
-  double all = 0;
+  double once = 0, all = 0;  // seconds of all sides
   for (const std::size_t i : trials) {
     const PairedTrial& trial = run.trials[i];
     const BenchmarkSettings settings = settings_of(trial.trial.key);
-    const double seconds = repetition_of(trial, settings);
-    const double count = trial.launches.empty()
-                             ? 1
-                             : std::clamp(std::floor(benchmark_seconds / seconds), 1.0, most_repetitions);
-    wanted.push_back(count);
-    const double taken = settings.repetitions > 0 ? settings.repetitions : count;
-    all += repetition_overhead * static_cast<double>(launch_sides) * taken * seconds;
+    const double repetition = repetition_of(trial, settings);
+    const double count = std::clamp(std::floor(benchmark_seconds / repetition), 1.0, most_repetitions) *
+                         (trial.launches.size() < run.policy.screen ? 1 : most_patience);
+    wanted.push_back(trial.launches.empty() ? 1 : count);
+    const double side = repetition_overhead * static_cast<double>(launch_sides) * repetition;
+    once += side * std::max(1, settings.repetitions);
+    all += side * (settings.repetitions > 0 ? settings.repetitions : wanted.back());
   }
-  const double affordable =
-      share_for_screen * run.budget_seconds / static_cast<double>(run.policy.screen) / all;
+  const double affordable = seconds > 0 ? seconds / all : 1;
+  const double shortened = repetition_seconds * (seconds > 0 ? std::min(1.0, seconds / once) : 1);
   std::map<std::pair<bool, unsigned>, std::vector<std::size_t>> kinds;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const double count = std::max(1.0, wanted[i] * std::min(1.0, affordable));
@@ -139,6 +175,7 @@ std::vector<Batch> batches_of(const TwoBuilds& run, const std::vector<std::size_
       const auto count = std::min(most_in_a_start, members.size() - begin);
       out.push_back({.together = !kind.first,
                      .repetitions = static_cast<int>(kind.second),
+                     .seconds = std::max(shortest_repetition, shortened),
                      .trials = {from, from + static_cast<std::ptrdiff_t>(count)}});
     }
   }
@@ -155,8 +192,13 @@ struct BenchmarkFault {
 class BenchmarkLaunch {
  public:
   BenchmarkLaunch(TwoBuilds& run, std::array<const BenchmarkProgram*, launch_sides> programs, int launch,
-                  double limit, const Hooks& hooks)
-      : run_(run), programs_(programs), limit_(limit), hooks_(hooks), rng_(draw_of(run.seed, launch)) {
+                  double limit, Pace& pace, const Hooks& hooks)
+      : run_(run),
+        programs_(programs),
+        limit_(limit),
+        pace_(pace),
+        hooks_(hooks),
+        rng_(draw_of(run.seed, launch)) {
     padding_ = drawn_padding(rng_);
     for (const std::size_t side : drawn_permutation(launch_sides, rng_)) {
       if (copied()) fs::copy_file(programs_[side]->program, file('p', side));
@@ -164,21 +206,58 @@ class BenchmarkLaunch {
   }
 
   void sample(const std::vector<std::size_t>& trials) {
-    for (Batch& batch : batches_of(run_, trials)) {
-      while (!batch.trials.empty()) {
+    const auto begin = Steady::now();
+    std::vector<Batch> batches = batches_of(run_, trials, 0);
+    double startups = 0;
+    for (const BenchmarkProgram* side : programs_) startups += side->startup_seconds;
+    if (run_.launch_seconds > 0) {
+      const double idle =
+          run_.launch_seconds / pace_.stretch - startups * static_cast<double>(batches.size());
+      batches = batches_of(run_, trials, std::max(idle, shortest_repetition));
+    }
+    double expected = startups * static_cast<double>(batches.size());
+    for (Batch& batch : batches) {
+      while (!batch.trials.empty() && !is_late()) {
         try {
           LaunchReports reports = reports_of(batch);
           if (hooks_.stopped()) return;
+          if (is_late()) leave_unfinished(batch, reports);
           add_launch(run_, batch.trials, std::move(reports));
+          expected += expected_seconds(batch);
           break;
         } catch (const BenchmarkFault& fault) {
           leave_out(batch, fault);
         }
       }
     }
+    if (expected > 0) pace_.stretch = seconds_since(begin) / expected;
   }
 
  private:
+  bool is_late() const { return seconds_since(pace_.start) > latest_end * run_.budget_seconds; }
+
+  /// Of all sides, on an idle core.
+  double expected_seconds(const Batch& batch) const {
+    double out = 0;
+    for (const std::size_t i : batch.trials) {
+      const PairedTrial& trial = run_.trials[i];
+      const BenchmarkSettings settings = settings_of(trial.trial.key);
+      out +=
+          repetition_of(trial, settings) - repetition_seconds + std::max(batch.seconds, settings.min_seconds);
+    }
+    return repetition_overhead * static_cast<double>(launch_sides) * batch.repetitions * out;
+  }
+
+  /// Takes the trials out whose launch was ended with the budget before all sides had reported them.
+  void leave_unfinished(Batch& batch, LaunchReports& reports) const {
+    std::erase_if(batch.trials, [&](std::size_t i) {
+      return std::ranges::any_of(reports, [&](ReportedTimes& side) {
+        const Reported& one = side[run_.trials[i].trial.key];
+        return one.seconds.empty() && one.error.empty();
+      });
+    });
+  }
+
   /// Names of equal length, since a program's own path lies on its stack.
   fs::path file(char kind, std::size_t side) const {
     return scratch_.path() / fmt::format("{}{}", kind, side);
@@ -205,12 +284,16 @@ class BenchmarkLaunch {
 
   std::vector<std::string> words_for(std::size_t side, const Batch& batch, int repetitions) const {
     const BenchmarkProgram& program = *programs_[side];
-    return {(copied() ? file('p', side) : fs::absolute(program.program)).string(),
-            "--benchmark_filter=" + filter_for(batch),
-            fmt::format("--benchmark_min_time={:g}{}", repetition_seconds, program.seconds_suffix),
-            fmt::format("--benchmark_repetitions={}", repetitions),
-            "--benchmark_out=" + file('r', side).string(),
-            "--benchmark_out_format=json"};
+    std::vector<std::string> out = program.words;
+    out.front() = (copied() ? file('p', side) : fs::absolute(program.program)).string();
+    for (std::string& word : std::vector{
+             "--benchmark_filter=" + filter_for(batch),
+             fmt::format("--benchmark_min_time={:g}{}", batch.seconds, program.seconds_suffix),
+             fmt::format("--benchmark_repetitions={}", repetitions),
+             "--benchmark_out=" + file('r', side).string(), std::string("--benchmark_out_format=json")}) {
+      out.push_back(std::move(word));
+    }
+    return out;
   }
   std::string filter_for(const Batch& batch) const {
     std::vector<std::string> names;
@@ -235,11 +318,11 @@ class BenchmarkLaunch {
                                       .output = file('o', side),
                                       .core = core}));
     }
-    Silence silence(results, limit_);
+    Silence silence(results, limit_ + startup_patience * programs_[base_side]->startup_seconds);
     const ChildEnd end = wait_for_children(
-        children, {.stopped = hooks_.stop, .overdue = [&] { return silence.is_too_long(); }});
+        children, {.stopped = hooks_.stop, .overdue = [&] { return is_late() || silence.is_too_long(); }});
     if (hooks_.stopped()) return;
-    if (!end.passed()) {
+    if (!end.passed() && !(end.overdue && is_late())) {
       const auto ended = std::ranges::find(children, end.child);
       blame(end.overdue ? last_of(sides) : sides[static_cast<std::size_t>(ended - children.begin())], batch,
             end);
@@ -324,6 +407,7 @@ class BenchmarkLaunch {
   TwoBuilds& run_;
   std::array<const BenchmarkProgram*, launch_sides> programs_;
   double limit_;
+  Pace& pace_;
   const Hooks& hooks_;
   Rng rng_;
   ScratchFolder scratch_;
@@ -337,7 +421,8 @@ std::vector<std::string> names_in(const std::string& listing, const std::string&
     std::vector<std::string> out;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-      if (!line.empty() && !line.starts_with("Failed to match")) out.push_back(line);
+      if (!line.empty() && !line.starts_with("Failed to match") && !line.starts_with("-- LOG("))
+        out.push_back(line);
     }
     return out;
   };
@@ -364,23 +449,42 @@ std::vector<std::string> names_in(const std::string& listing, const std::string&
   return out;
 }
 
-std::optional<BenchmarkProgram> asked(const fs::path& program, const std::string& filter,
+std::optional<BenchmarkProgram> asked(const std::string& command, const std::string& filter,
                                       const Hooks& hooks) {
+  std::vector<std::string> words{command};
+  if (!fs::is_regular_file(command)) words = words_of(command);
+  const fs::path program = words.empty() ? "" : words.front();
   if (!fs::is_regular_file(program)) {
-    throw Error(program.string(), "is no file", "name a program that was built with Google Benchmark");
+    throw Error(command, "is no file", "name a program that was built with Google Benchmark");
   }
   const ScratchFolder scratch;
   const fs::path copy = scratch.path() / "p";
   fs::copy_file(program, copy);
   const auto ask = [&](const fs::path& file, bool is_copy) -> std::optional<BenchmarkProgram> {
-    for (const char* suffix : {"s", ""}) {
-      const auto listing = listing_of(file, filter, suffix, hooks);
+    // A plain number is known to all versions so far, which spares slow programs a second start.
+    for (const char* suffix : {"", "s"}) {
+      const auto begin = Steady::now();
+      const auto listing = listing_of(file, words, filter, suffix, hooks);
       if (!listing) continue;
-      const auto chatter = listing_of(file, "^$", suffix, hooks);
+      const double startup = seconds_since(begin);
+      std::string chatter, again = *listing;
+      // Lines that are no names: those that are always said, and those that another start does not repeat.
+      constexpr double short_startup = 2;
+      if (startup < short_startup) {
+        chatter = listing_of(file, words, "^$", suffix, hooks).value_or("");
+        again = listing_of(file, words, filter, suffix, hooks).value_or(again);
+      }
+      std::vector<std::string> names = names_in(*listing, chatter);
+      const std::vector<std::string> repeated = names_in(again, chatter);
+      std::erase_if(names, [&](const std::string& name) {
+        return std::ranges::find(repeated, name) == repeated.end();
+      });
       return BenchmarkProgram{.program = program,
-                              .benchmarks = names_in(*listing, chatter.value_or("")),
+                              .words = words,
+                              .benchmarks = std::move(names),
                               .seconds_suffix = suffix,
-                              .runs_copied = is_copy};
+                              .runs_copied = is_copy,
+                              .startup_seconds = startup};
     }
     return std::nullopt;
   };
@@ -456,11 +560,43 @@ ReportedTimes times_in(const std::string& results, const std::string& where) {
   return out;
 }
 
+bool load_alike(const fs::path& base, const fs::path& head) {
+  constexpr std::string_view by_place = "$ORIGIN";  // its libraries lie beside it
+  const ElfOutcome of_base = read_elf(base), of_head = read_elf(head);
+  if (!of_base.unreadable.empty() || !of_head.unreadable.empty()) return false;
+  const auto loaded = [](const ElfFile& file) {
+    std::vector<const ElfSection*> out;
+    for (const ElfSection& one : file.sections) {
+      if ((one.flags & SHF_ALLOC) != 0 && one.name != ".note.gnu.build-id") out.push_back(&one);
+    }
+    return out;
+  };
+  return std::ranges::equal(
+      loaded(of_base.file), loaded(of_head.file), [&](const ElfSection* was, const ElfSection* is) {
+        return was->name == is->name && was->address == is->address && was->size == is->size &&
+               was->bytes == is->bytes && is->bytes.find(by_place) == std::string_view::npos;
+      });
+}
+
+void require_time_for(const BenchmarkProgram& program, const TwoBuilds& run) {
+  const double launch = static_cast<double>(launch_sides) *
+                        (program.startup_seconds + repetition_overhead * repetition_seconds *
+                                                       static_cast<double>(program.benchmarks.size()));
+  if (static_cast<double>(run.policy.screen) * launch <= run.budget_seconds) return;
+  const double needed = static_cast<double>(run.policy.looks.front()) * launch;
+  throw Error(program.program.string(),
+              fmt::format("its start-up takes {}, and {} benchmarks need about {:.0f} min",
+                          seconds_text(program.startup_seconds), program.benchmarks.size(), needed / 60),
+              fmt::format("--budget {:.0f}, or select some of them with -k", std::ceil(needed / 10) * 10));
+}
+
 PairedSample benchmark_launches(BenchmarkProgram base, BenchmarkProgram head, double time_limit,
                                 const Hooks& hooks) {
-  return [base = std::move(base), head = std::move(head), limit = time_limit, hooks](
-             TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) {
-    BenchmarkLaunch(run, {&base, &head, &base}, launch, limit > 0 ? limit : usual_benchmark_limit, hooks)
+  return [base = std::move(base), head = std::move(head), limit = time_limit, hooks, pace = Pace{}](
+             TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) mutable {
+    if (launch == 0) pace = {};
+    BenchmarkLaunch(run, {&base, &head, &base}, launch, limit > 0 ? limit : usual_benchmark_limit, pace,
+                    hooks)
         .sample(trials);
   };
 }

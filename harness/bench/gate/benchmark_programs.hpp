@@ -19,20 +19,32 @@ namespace assay {
 /// The answer of a program that was asked for its benchmarks.
 struct BenchmarkProgram {
   std::filesystem::path program;
+  std::vector<std::string> words;       ///< of the command: the program, and what the user gives it
   std::vector<std::string> benchmarks;  ///< in the order in which they run
-  /// Behind seconds in --benchmark_min_time: Google Benchmark 1.7 takes none, and later versions ask for "s".
+  /// Behind seconds in --benchmark_min_time: Google Benchmark 1.7 takes none, and later versions may ask for
+  /// "s".
   std::string seconds_suffix;
-  bool runs_copied = true;  ///< a copy of the file runs elsewhere, too
+  bool runs_copied = true;     ///< a copy of the file runs elsewhere, too
+  double startup_seconds = 0;  ///< until it has listed them
 };
 
 /// Seconds without the end of a benchmark after which a program counts as hanging, unless the user gave a
 /// limit.
 inline constexpr double usual_benchmark_limit = 60;
 
-/// Asks a program which benchmarks `filter`, an expression of Google Benchmark, selects. Returns nothing when
-/// it is no such program. Throws Error when it cannot be started, and Stopped after an interrupt.
-std::optional<BenchmarkProgram> asked(const std::filesystem::path& program, const std::string& filter,
+/// Asks a program, which may have arguments behind it, which benchmarks `filter`, an expression of Google
+/// Benchmark, selects. Returns nothing when it is no such program. Throws Error when it cannot be started or
+/// does not answer, and Stopped after an interrupt.
+std::optional<BenchmarkProgram> asked(const std::string& command, const std::string& filter,
                                       const Hooks& hooks);
+
+/// Whether two programs are equal in all that is loaded: only a build's name and what debuggers read differ.
+/// False for scripts, and for programs that look for libraries beside themselves.
+bool load_alike(const std::filesystem::path& base, const std::filesystem::path& head);
+
+/// Throws Error naming the budget that the start-ups of these sides and their benchmarks need, if it is not
+/// `run`'s.
+void require_time_for(const BenchmarkProgram& program, const TwoBuilds& run);
 
 /// The lines of `listing` without those of `chatter`, which the program prints even when nothing is selected.
 std::vector<std::string> names_in(const std::string& listing, const std::string& chatter);

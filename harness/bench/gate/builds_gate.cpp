@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace assay {
@@ -58,10 +59,9 @@ void ask_for_corners(std::vector<PairedTrial>& trials, const BuildsGateRequest& 
                   of_head);
 }
 
-BenchmarkProgram asked_or_error(const std::filesystem::path& program, const std::string& filter,
-                                const Hooks& hooks) {
+BenchmarkProgram asked_or_error(const std::string& program, const std::string& filter, const Hooks& hooks) {
   if (auto out = asked(program, filter, hooks)) return *std::move(out);
-  throw Error(program.string(), "is no program of Google Benchmark: it does not know --benchmark_list_tests",
+  throw Error(program, "is no program of Google Benchmark: it does not know --benchmark_list_tests",
               "without --suite, --base and --head name such programs; builds of assay need --suite, and any "
               "other command `assay wrap`");
 }
@@ -141,17 +141,25 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
   return run;
 }
 
-TwoBuilds gate_of_benchmarks(const std::filesystem::path& base, const std::filesystem::path& head,
-                             double time_limit, TwoBuilds run, const Hooks& hooks) {
-  run.suite = head.filename().string();
-  BenchmarkProgram of_base = asked_or_error(base, run.filter, hooks),
-                   of_head = asked_or_error(head, run.filter, hooks);
+TwoBuilds gate_of_benchmarks(const std::string& base, const std::string& head, double time_limit,
+                             TwoBuilds run, const Hooks& hooks) {
+  BenchmarkProgram of_base = asked_or_error(base, run.filter, hooks);
+  require_time_for(of_base, run);
+  BenchmarkProgram of_head = asked_or_error(head, run.filter, hooks);
+  run.suite = of_head.program.filename().string();
   run.trials = matched(of_base.benchmarks, of_head.benchmarks);
   if (run.trials.empty()) {
     throw Error("filter '" + run.filter + "'", "selects nothing that both programs have",
-                head.string() + " --benchmark_list_tests shows its benchmarks");
+                head + " --benchmark_list_tests shows its benchmarks");
   }
-  for (PairedTrial& trial : run.trials) trial.trial.threads = settings_of(trial.trial.key).threads;
+  const bool alike =
+      std::ranges::equal(of_base.words | std::views::drop(1), of_head.words | std::views::drop(1)) &&
+      load_alike(of_base.program, of_head.program);
+  for (PairedTrial& trial : run.trials) {
+    trial.trial.threads = settings_of(trial.trial.key).threads;
+    if (alike && trial.tested())
+      trial.left_out = {Standing::same, "both programs are identical in all that is loaded"};
+  }
   run.timing = timing_of(run.trials);
   run.restriction = restriction_on(of_base, of_head);
   run.base.layout_remark = run.head.layout_remark = layout_of_programs;

@@ -35,8 +35,8 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
 
 /// Two programs that were built with Google Benchmark; `time_limit` is in seconds, 0: the usual one. Throws
 /// Error as gate_of_builds() does.
-TwoBuilds gate_of_benchmarks(const std::filesystem::path& base, const std::filesystem::path& head,
-                             double time_limit, TwoBuilds run, const Hooks& hooks);
+TwoBuilds gate_of_benchmarks(const std::string& base, const std::string& head, double time_limit,
+                             TwoBuilds run, const Hooks& hooks);
 
 struct TwoBuildsOutcome {
   GateFindings findings;

@@ -72,13 +72,17 @@ void PatiencePlan::plan(TwoBuilds& run, const std::vector<std::size_t>& which, s
                         double seconds_left) {
   slice_seconds_ = 0;
   for (const std::size_t i : which) slice_seconds_ += usual_slice_seconds(run.trials[i]);
-  if (launches < policy_.learning) return;
+  if (launches == 0) return;
   const auto ahead = static_cast<double>(third_look_or_next(run.policy, launches) - launches);
   double per_launch = seconds_left / ahead;
   if (launches < run.policy.screen) {
-    const double of_screen = seconds_left - (1 - policy_.screen) * run.budget_seconds;
-    per_launch = std::min(per_launch, of_screen / static_cast<double>(run.policy.screen - launches));
+    const double share = run.timing.empty() ? policy_.screen : policy_.screen_of_others;
+    const double of_screen =
+        (seconds_left - (1 - share) * run.budget_seconds) / static_cast<double>(run.policy.screen - launches);
+    per_launch = run.timing.empty() ? std::min(per_launch, of_screen) : of_screen;
   }
+  run.launch_seconds = per_launch;
+  if (launches < policy_.learning) return;
   const double spare = per_launch / per_slice_second_ - slice_seconds_;
   slice_seconds_ += grant_patience(run.trials, which, spare, policy_);
 }

@@ -21,10 +21,11 @@
 namespace assay {
 
 struct PatiencePolicy {
-  double luck = 0.008;       ///< deviation of a launch's number by its slices alone that is good enough
-  double most = 32;          ///< times the usual number of slices
-  std::size_t learning = 3;  ///< launches from which the variation of pairs is known
-  double screen = 0.18;      ///< share of the budget by whose end the screen is to be over
+  double luck = 0.008;            ///< deviation of a launch's number by its slices alone that is good enough
+  double most = 32;               ///< times the usual number of slices
+  std::size_t learning = 3;       ///< launches from which the variation of pairs is known
+  double screen = 0.18;           ///< share of the budget by whose end the screen is to be over
+  double screen_of_others = 0.5;  ///< likewise of programs that are not assay's, which take no turns
 };
 
 /// Times the usual number of slices with which luck within a launch is as small as asked; 1 while launches
@@ -43,8 +44,9 @@ double usual_slice_seconds(const PairedTrial& trial);
 double grant_patience(std::vector<PairedTrial>& trials, const std::vector<std::size_t>& which, double spare,
                       const PatiencePolicy& policy);
 
-/// Grants patience launch by launch, so that the screen ends within its share of the budget, and the budget
-/// lasts until a trial can be told that has a few stray launches: the third look, and after that the next.
+/// Grants patience and seconds launch by launch, so that the screen ends within its share of the budget, and
+/// the budget lasts until a trial can be told that has a few stray launches: the third look, and after that
+/// the next.
 class PatiencePlan {
  public:
   explicit PatiencePlan(const PatiencePolicy& policy = {}) : policy_(policy) {}

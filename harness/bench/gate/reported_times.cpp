@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -33,6 +34,7 @@ void append(ReportedTimes& all, ReportedTimes later) {
   for (auto& [name, more] : later) {
     Reported& one = all[name];
     std::ranges::move(more.seconds, std::back_inserter(one.seconds));
+    one.resolution = std::max(one.resolution, more.resolution);
     one.failed = one.failed || more.failed;
     if (!more.error.empty()) one.error = std::move(more.error);
     if (!one.error.empty()) one.seconds.clear();
@@ -70,6 +72,8 @@ void add_launch(TwoBuilds& run, const std::vector<std::size_t>& trials, LaunchRe
     std::array<Reported, launch_sides> sides;
     for (std::size_t side = 0; side < launch_sides; ++side) sides[side] = reports[side][trial.trial.key];
     if (std::ranges::none_of(sides, [](const Reported& one) { return one.seconds.empty(); })) {
+      trial.resolution = std::max(trial.resolution, std::log1p(sides[base_side].resolution) +
+                                                        std::log1p(sides[head_side].resolution));
       trial.launches.push_back({.base = std::move(sides[base_side].seconds),
                                 .head = std::move(sides[head_side].seconds),
                                 .control = std::move(sides[control_side].seconds)});

@@ -15,8 +15,9 @@ namespace assay {
 /// Times that process starts of one side reported by one name.
 struct Reported {
   std::vector<double> seconds;
-  std::string error;    ///< why there are none, as the program said it; empty where it said nothing
-  bool failed = false;  ///< the error is a fault; else the benchmark was skipped on purpose
+  double resolution = 0;  ///< half of the last digit of a printed number, by that number
+  std::string error;      ///< why there are none, as the program said it; empty where it said nothing
+  bool failed = false;    ///< the error is a fault; else the benchmark was skipped on purpose
 };
 using ReportedTimes = std::map<std::string, Reported>;
 

@@ -1,5 +1,7 @@
 #include "bench/gate/selftest.hpp"
 
+#include "bench/compare/words.hpp"
+
 #include "core/markup/document.hpp"
 #include "core/statistics/signs.hpp"
 #include "core/statistics/statistics.hpp"
@@ -50,7 +52,7 @@ doc::Table plants_table(const SelfTest& test) {
       Tally& tally = tallies[{plant.slowdown, plant.bound}];
       ++tally.planted;
       tally.found += plant.found == Standing::slower ? 1 : 0;
-      tally.undecided += plant.found == Standing::undecided ? 1 : 0;
+      tally.undecided += is_open(plant.found) ? 1U : 0U;
       if (plant.ratio.middle > 0) tally.errors.push_back(plant.ratio.middle / (1 + plant.slowdown) - 1);
     }
   }
@@ -93,7 +95,7 @@ std::vector<doc::Block> never_planted(const SelfTest& test) {
 }
 
 bool decided(const SelfTestRun& run) {
-  const auto is_decided = [](const Plant& plant) { return plant.found != Standing::undecided; };
+  const auto is_decided = [](const Plant& plant) { return !is_open(plant.found); };
   return run.unfit.empty() && (run.trials > run.undecided || std::ranges::any_of(run.plants, is_decided));
 }
 
@@ -181,7 +183,7 @@ SelfTestRun tallied(const TwoBuilds& run, std::vector<Plant> plants) {
       plant->ratio = compared.ratio;
     } else if (run.trials[i].tested()) {
       ++out.trials;
-      out.undecided += compared.standing == Standing::undecided ? 1 : 0;
+      out.undecided += is_open(compared.standing) ? 1U : 0U;
       if (compared.standing == Standing::slower) out.alarms.push_back(compared.key);
     }
   }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -17,6 +18,7 @@ using Logs = std::span<const double>;
 
 /// The degrees of freedom from which on Student's distribution is taken for the normal one.
 constexpr int many_launches = 200;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A trial that is still open at a look.
 struct Open {
@@ -30,10 +32,25 @@ Logs screen_of(const std::vector<double>& logs, const SequentialPolicy& policy) 
   return Logs(logs).first(std::min(policy.screen, logs.size()));
 }
 
-/// The median is within the margin, and a slow-down by `same_limit` is rejected at this level.
-bool is_same(Logs logs, double level, const SequentialPolicy& policy) {
-  return std::abs(median(logs)) < std::log(policy.margin) &&
-         p_below(logs, std::log(policy.same_limit)) <= level;
+/// The whole interval is within the limit, and the median within the margin. The interval of less than five
+/// launches is too wide for what is asked, whatever they are.
+bool is_same(const TrialLogs& trial, std::size_t launches, const SequentialPolicy& policy) {
+  if (p_above(Logs(trial.head).first(launches), -infinity) > policy.same_level) return false;
+  const Interval all = deciding_interval(trial, launches, policy);
+  const double limit = std::log(policy.same_limit);
+  return std::abs(all.middle) <= std::log(policy.margin) && all.low >= -limit && all.high <= limit;
+}
+
+/// The chance of being slower than the margin, by the head against the base, if all of the interval lies
+/// above it, and against the copy of the base as well; else 0.
+double chance_of_slower(const TrialLogs& trial, std::size_t launches, const SequentialPolicy& policy) {
+  const double margin = std::log(policy.margin) + trial.resolution;
+  double p = p_above(Logs(trial.head).first(launches), margin);
+  if (const Logs others = Logs(trial.to_control).first(std::min(launches, trial.to_control.size()));
+      !others.empty()) {
+    p = std::max(p, p_above(others, margin));
+  }
+  return p <= policy.same_level ? 1 - p : 0;
 }
 
 /// The looks, and one more when time runs out.
@@ -71,7 +88,7 @@ bool moved_in_all_layouts(const TrialLogs& trial, std::size_t launches, double l
 
 Open open_at(const TrialLogs& trial, std::size_t index, std::size_t launches,
              const SequentialPolicy& policy) {
-  const double margin = std::log(policy.margin);
+  const double margin = std::log(policy.margin) + trial.resolution;
   const Logs to_base = Logs(trial.head).first(launches);
   const Logs to_control = Logs(trial.to_control).first(std::min(launches, trial.to_control.size()));
   return {.trial = index,
@@ -100,14 +117,13 @@ void look(std::span<const TrialLogs> trials, std::size_t launches, bool last, st
       open, left_faster, look_level(policy),
       [](const Open& o) { return o.faster_than_all && !o.faster_by_layout ? o.p_faster : 1; },
       Standing::faster, launches, out);
-  const double same_level = policy.same_level / looks_of(policy);
   for (const Open& o : open) {
     SequentialDecision& decision = out.trials[o.trial];
     decision.launches = launches;
     const double level = look_level(policy) / static_cast<double>(std::max<std::size_t>(1, left));
     decision.by_layout =
         (o.slower_by_layout && o.p_slower <= level) || (o.faster_by_layout && o.p_faster <= level);
-    if (is_same(Logs(trials[o.trial].head).first(launches), same_level, policy)) {
+    if (is_same(trials[o.trial], launches, policy)) {
       decision.standing = Standing::same;
       decision.by_layout = false;
     }
@@ -165,8 +181,14 @@ std::string control_moved_as_a_whole(std::span<const TrialLogs> trials, const Se
 
 SequentialPolicy policy_with(double margin) {
   SequentialPolicy out;
-  out.same_limit += margin - out.margin;
-  out.margin = margin;
+  out.same_limit = out.margin = margin;
+  return out;
+}
+
+Interval deciding_interval(const TrialLogs& trial, std::size_t launches, const SequentialPolicy& policy) {
+  Interval out = median_interval(Logs(trial.head).first(launches), 1 - 2 * policy.same_level);
+  out.low -= trial.resolution;
+  out.high += trial.resolution;
   return out;
 }
 
@@ -177,7 +199,7 @@ SequentialDecisions rule(std::span<const TrialLogs> trials, const SequentialPoli
     const Logs screen = screen_of(trials[i].head, policy);
     SequentialDecision& decision = out.trials[i];
     decision.launches = screen.size();
-    if (screen.size() == policy.screen && is_same(screen, policy.same_level, policy)) {
+    if (is_same(trials[i], screen.size(), policy)) {
       decision.standing = Standing::same;
       decision.screened = true;
     }
@@ -192,14 +214,19 @@ SequentialDecisions rule(std::span<const TrialLogs> trials, const SequentialPoli
   out.unfit = control_moved_as_a_whole(trials, policy);
   const std::size_t at_last = std::min(out.family, std::min(left, left_faster) + 1);
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    out.trials[i].control_moved = control_moved(trials[i], out.trials[i], at_last, policy);
+    SequentialDecision& decision = out.trials[i];
+    decision.control_moved = control_moved(trials[i], decision, at_last, policy);
+    if (decision.standing != Standing::undecided || decision.by_layout) continue;
+    decision.chance = chance_of_slower(trials[i], decision.launches, policy);
+    if (decision.chance > 0) decision.standing = Standing::probably_slower;
   }
   return out;
 }
 
 double smallest_visible(const TrialLogs& trial, std::size_t family, std::size_t launches,
                         const SequentialPolicy& policy, double by_layout) {
-  if (trial.control.empty() || trial.control.size() < policy.screen) return 0;
+  constexpr std::size_t fewest = 5;  // that tell how far launches differ
+  if (trial.control.size() < fewest) return 0;
   const double level = look_level(policy) / static_cast<double>(std::max<std::size_t>(family, 1));
   const auto count = static_cast<int>(std::min(launches, policy.looks.back()));
   const double chance = needed_chance(needed_count(count, level), count, 0.95);

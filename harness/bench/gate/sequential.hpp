@@ -4,15 +4,18 @@
 /// The launch is the sample: slices share its luck. All tests are sign tests on the logarithm of head / base
 /// per launch, so that nothing is assumed about how launches are distributed.
 ///
-/// 1. A screen of a few launches of every trial. What is `same` there needs no more: its median is within the
-///    margin, and a slow-down of `same_limit` is rejected.
+/// One interval is shown and decides, that of the median which the sign test does not reject: a trial is
+/// `same` when all of it lies within the limit, in either direction, and no trial is slower unless all of it
+/// lies above.
+///
+/// 1. A screen of a few launches of every trial. What is `same` there needs no more.
 /// 2. The others go on, and are looked at after fixed numbers of launches, those of the screen among them,
-/// and
-///    once more when time runs out, which does not depend on what was found: at whatever number that is. At a
-///    look a trial is `slower` when "the slow-down is at most `margin`" is rejected at level / looks / m,
-///    where m is the number of all trials, less those that were found slower before (Holm's step-down
+///    and once more when time runs out, which does not depend on what was found: at whatever number that is.
+///    At a look a trial is `slower` when "the slow-down is at most `margin`" is rejected at level / looks /
+///    m, where m is the number of all trials, less those that were found slower before (Holm's step-down
 ///    procedure on each look). That a trial which looks the same goes on no more can only make false alarms
-///    rarer.
+///    rarer. A trial whose whole interval lies above the limit in the end, without that level, is
+///    `probably_slower`, with its chance.
 /// 3. A byte-identical copy of the base ran in every launch as well. When it moves against the base by what
 ///    would have made a trial `slower` or `faster`, or all of its trials together do, the machine or the
 ///    method is at fault, and nothing else is believed.
@@ -38,10 +41,9 @@ namespace assay {
 
 struct SequentialPolicy {
   double margin = 1.01;      ///< a slow-down up to here is none
-  double same_limit = 1.02;  ///< what `same` excludes
+  double same_limit = 1.01;  ///< the interval of what is `same` ends here; older files have a larger one
   double level = 0.01;       ///< chance of any false alarm in a run of the whole suite
-  double same_level =
-      0.05;  ///< chance that a trial slower by `same_limit` passes as same: in the screen, and later
+  double same_level = 0.05;  ///< chance that the interval of a look ends too low, and that it begins too high
   double control_margin = 1.005;  ///< how far all trials of the control may move together
   std::size_t screen = 8;
   /// Trials in all shards together, where those at hand are one shard's: the level holds for the whole suite.
@@ -51,7 +53,7 @@ struct SequentialPolicy {
   std::vector<std::size_t> looks{16, 21, 28, 42, 63, 95, 143};
 };
 
-/// The usual rules with another margin; what `same` excludes lies as far above it.
+/// The usual rules with another margin.
 SequentialPolicy policy_with(double margin);
 
 /// Logarithms of head / base, and of control / base, one per launch.
@@ -59,14 +61,17 @@ struct TrialLogs {
   std::vector<double> head, control;
   std::vector<double> to_control;    ///< of head / control; empty without a control
   std::vector<std::size_t> layouts;  ///< which one each launch ran; empty where there is one
+  /// How far head / base may be off, since their numbers are known to so many digits: it widens the interval.
+  double resolution = 0;
 };
 
 struct SequentialDecision {
-  Standing standing = Standing::undecided;  ///< same, slower, faster, undecided
+  Standing standing = Standing::undecided;  ///< same, slower, faster, probably slower, undecided
   bool screened = false;                    ///< decided by the screen
   bool control_moved = false;
   bool by_layout = false;    ///< undecided since it did not move in all layouts
   std::size_t launches = 0;  ///< the decision rests on so many
+  double chance = 0;         ///< that a trial which is probably slower is so
 };
 
 struct SequentialDecisions {
@@ -74,6 +79,9 @@ struct SequentialDecisions {
   std::size_t family = 0;                  ///< m: trials that were tested, those of other shards included
   std::string unfit;                       ///< why the machine cannot be judged on; empty when it can
 };
+
+/// The interval that so many launches decide by, at least one.
+Interval deciding_interval(const TrialLogs& trial, std::size_t launches, const SequentialPolicy& policy);
 
 /// Decides by the launches so far. The same launches give the same decisions, at once or one by one.
 SequentialDecisions rule(std::span<const TrialLogs> trials, const SequentialPolicy& policy);

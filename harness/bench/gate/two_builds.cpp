@@ -6,6 +6,7 @@
 #include "bench/gate/patience.hpp"
 #include "core/machine/clock.hpp"
 #include "core/statistics/statistics.hpp"
+#include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 
@@ -52,6 +53,16 @@ std::vector<std::size_t> tested(const TwoBuilds& run) {
   return out;
 }
 
+/// The mean of the middle half. Programs of others take no turns, so that their slices make no pairs; and
+/// what is slower in some iterations alone is lost to a quantile of few repetitions.
+double mean_of_middle(std::vector<double> slices) {
+  sort_ascending(slices);
+  const std::size_t quarter = slices.size() / 4, count = slices.size() - 2 * quarter;
+  double sum = 0;
+  for (const double one : std::span(slices).subspan(quarter, count)) sum += one;
+  return sum / static_cast<double>(count);
+}
+
 /// More than a side ever has.
 constexpr std::size_t most_links = 1 << 16;
 
@@ -74,7 +85,7 @@ std::vector<std::size_t> open_trials(const TwoBuilds& run, const std::vector<std
   const SequentialDecisions decisions = rule(logs_of(run, trials), policy);
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (decisions.trials[i].standing == Standing::undecided) out.push_back(trials[i]);
+    if (is_open(decisions.trials[i].standing)) out.push_back(trials[i]);
   }
   return out;
 }
@@ -83,31 +94,42 @@ std::vector<std::size_t> open_trials(const TwoBuilds& run, const std::vector<std
 constexpr double launch_overhead = 2;
 
 /// Trials whose calls are so long that the screen would not end within its share, longest first, are left
-/// alone after the first launch. That launch itself is no measure: it checked all variants as well.
-void drop_the_longest(const TwoBuilds& run, double seconds_left, std::vector<std::size_t>& trials) {
-  const auto cost = [&](std::size_t i) {
-    return launch_overhead * static_cast<double>(run.policy.screen - 1) * usual_slice_seconds(run.trials[i]);
+/// alone after the first launch. That launch itself is no measure of builds, whose variants it checked as
+/// well. Of other programs it is, and nothing is shorter than it: there the fewest launches that may decide
+/// count.
+void drop_the_longest(const TwoBuilds& run, double seconds_left, double took,
+                      std::vector<std::size_t>& trials) {
+  constexpr double fewest_launches = 5, shortest_repetition = 0.005;
+  const bool foreign = !run.timing.empty();
+  const auto slices = [&](std::size_t i) {
+    const PairedTrial& trial = run.trials[i];
+    if (trial.launches.empty()) return 0.0;
+    return foreign ? slice_seconds(trial.launches.front(), shortest_repetition) : usual_slice_seconds(trial);
   };
   double expected = 0;
-  for (const std::size_t i : trials) expected += cost(i);
-  std::ranges::stable_sort(trials, std::less{}, cost);
-  for (; expected > screen_share * seconds_left && trials.size() > 1; trials.pop_back()) {
-    expected -= cost(trials.back());
-  }
+  for (const std::size_t i : trials) expected += slices(i);
+  if (expected <= 0) return;
+  const double launches = foreign ? fewest_launches - 1 : static_cast<double>(run.policy.screen - 1);
+  const double affordable =
+      (foreign ? 1 : screen_share) * seconds_left / launches / (foreign ? took / expected : launch_overhead);
+  std::ranges::stable_sort(trials, std::less{}, slices);
+  for (; expected > affordable && trials.size() > 1; trials.pop_back()) expected -= slices(trials.back());
   std::ranges::sort(trials);
 }
 
 std::string sentence(const PairedTrial& trial, const SequentialDecision& decision, const TrialLogs& logs,
                      const TwoBuilds& run) {
-  if (logs.head.size() < run.policy.screen) {
-    return fmt::format("{} of {} process starts of the screen {}", logs.head.size(), run.policy.screen,
-                       run.partial ? "were over when it was interrupted" : "fitted the budget");
-  }
   std::string out = decision.screened
                         ? fmt::format("decided by the screen of {} process starts", decision.launches)
                         : fmt::format("decided by {} process starts", decision.launches);
-  if (decision.standing == Standing::undecided) {
-    out = fmt::format("{} process starts do not decide it", decision.launches);
+  if (is_open(decision.standing)) {
+    const bool few = logs.head.size() < run.policy.screen;
+    out = few ? fmt::format("{} process starts {}", logs.head.size(),
+                            run.partial ? "were over when it was interrupted" : "fitted the budget")
+              : fmt::format("{} process starts do not decide it", decision.launches);
+  }
+  if (is_open(decision.standing) && 2 * logs.resolution > std::log(run.policy.margin)) {
+    out += fmt::format("; the numbers are printed to within {}", percent_text(std::expm1(logs.resolution)));
   }
   if (decision.by_layout) out += "; it moved in some layouts of the code and not in others";
   if (decision.control_moved) out += "; a copy of the base moved against the base in the same process starts";
@@ -118,14 +140,6 @@ std::string sentence(const PairedTrial& trial, const SequentialDecision& decisio
   return out;
 }
 
-/// Over the launches that decided; those of the screen chose which trials go on, and would bias the others.
-Interval ratio_from(const TrialLogs& logs, const SequentialDecision& decision,
-                    const SequentialPolicy& policy) {
-  std::span<const double> seen(logs.head);
-  if (!decision.screened && seen.size() > policy.screen) seen = seen.subspan(policy.screen);
-  return exponential(centre(seen));
-}
-
 ComparedRow row_of(const PairedTrial& trial, const SequentialDecision& decision, const TrialLogs& logs,
                    const TwoBuilds& run) {
   const SequentialPolicy& policy = run.policy;
@@ -133,9 +147,11 @@ ComparedRow row_of(const PairedTrial& trial, const SequentialDecision& decision,
                   .standing = decision.standing,
                   .limit = policy.margin,
                   .why = sentence(trial, decision, logs, run),
-                  .launches = decision.launches};
+                  .launches = decision.launches,
+                  .chance = decision.chance};
+  if (decision.launches < 2) return out;
+  out.ratio = out.time_ratio = exponential(deciding_interval(logs, decision.launches, policy));
   if (logs.head.size() < policy.screen) return out;
-  out.ratio = out.time_ratio = ratio_from(logs, decision, policy);
   out.unselected = exponential(centre(std::span(logs.head).first(policy.screen)));
   out.unselected_launches = policy.screen;
   return out;
@@ -152,8 +168,8 @@ std::size_t affordable_launches(const SequentialDecisions& decisions, const std:
   for (std::size_t i = 0; i < logs.size(); ++i) {
     const std::size_t launches = logs[i].head.size();
     out = std::max(out, launches);
-    ran_out = ran_out || (decisions.trials[i].standing == Standing::undecided && launches < most &&
-                          launches >= run.policy.screen);
+    ran_out = ran_out ||
+              (is_open(decisions.trials[i].standing) && launches < most && launches >= run.policy.screen);
   }
   return ran_out || out < run.policy.screen ? std::min(out, most) : most;
 }
@@ -245,13 +261,17 @@ std::vector<double> log_ratios(std::span<const double> slices, std::span<const d
 }
 
 TrialLogs logs_of(const PairedTrial& trial) {
-  TrialLogs out;
+  TrialLogs out{.resolution = trial.resolution};
   const bool several = several_layouts(trial);
+  const bool foreign = trial.trial.variant.empty();
+  const auto moved = [&](const std::vector<double>& side, const std::vector<double>& from) {
+    return foreign ? std::log(mean_of_middle(side) / mean_of_middle(from)) : median(log_ratios(side, from));
+  };
   for (const PairedLaunch& launch : trial.launches) {
-    out.head.push_back(median(log_ratios(launch.head, launch.base)));
+    out.head.push_back(moved(launch.head, launch.base));
     if (!launch.control.empty()) {
-      out.control.push_back(median(log_ratios(launch.control, launch.base)));
-      out.to_control.push_back(median(log_ratios(launch.head, launch.control)));
+      out.control.push_back(moved(launch.control, launch.base));
+      out.to_control.push_back(moved(launch.head, launch.control));
     }
     if (several) out.layouts.push_back(launch.base_link * most_links + launch.head_link);
   }
@@ -264,11 +284,16 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
   const auto start = std::chrono::steady_clock::now();
   int launch = 0;
   PatiencePlan patience;
-  const auto time_is_left = [&] { return seconds_since(start) < run.budget_seconds; };
+  double per_trial = 0;  // seconds of the last launch
   // Trials that a launch leaves out are sampled no more: the first launch checks all, and any may crash.
   const auto go_on = [&](std::vector<std::size_t>& some) {
-    if (some.empty() || hooks.stopped() || (launch > 0 && !time_is_left())) return false;
+    if (some.empty() || hooks.stopped()) return false;
     const double before = seconds_since(start);
+    constexpr double slack = 1.1;  // of the budget, for the end of a launch
+    const double expected = per_trial * static_cast<double>(some.size());
+    if (launch > 0 && (before >= run.budget_seconds || before + expected > slack * run.budget_seconds)) {
+      return false;
+    }
     // It ends with the budget, or when the most patient trial has had its last look.
     const double of_budget = run.budget_seconds > 0 ? before / run.budget_seconds : 1,
                  of_launches = static_cast<double>(launch) / static_cast<double>(run.policy.looks.back());
@@ -278,11 +303,18 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
     patience.plan(run, some, static_cast<std::size_t>(launch), run.budget_seconds - before);
     sample(run, some, launch++);
     patience.took(seconds_since(start) - before);
+    // The first launch of builds checks them as well.
+    if (launch > 1 || !run.timing.empty())
+      per_trial = (seconds_since(start) - before) / static_cast<double>(some.size());
     std::erase_if(some, [&](std::size_t i) { return !run.trials[i].tested(); });
     return true;
   };
-  if (go_on(trials) && !together) drop_the_longest(run, run.budget_seconds - seconds_since(start), trials);
+  if (go_on(trials) && !together) {
+    drop_the_longest(run, run.budget_seconds - seconds_since(start), seconds_since(start), trials);
+  }
   for (std::size_t i = 1; i < run.policy.screen; ++i) {
+    // What is far from the limit makes room. Builds may need all launches of the screen for sums of steps.
+    if (!run.timing.empty()) trials = open_trials(run, trials);
     if (!go_on(trials)) break;
   }
   run.screen_seconds = launch > 0 ? seconds_since(start) : 0;
@@ -321,6 +353,7 @@ GateFindings findings_of(const TwoBuilds& run) {
     out.comparison.rows.push_back(row_of(trial, decision, logs[next], run));
     out.visible.push_back(
         smallest_visible(logs[next], out.decisions.family, launches, run.policy, moved_by_layout(trial)));
+    out.comparison.rows.back().visible = out.visible.back();
     if (decision.control_moved && unfit.empty()) {
       unfit = fmt::format("a copy of the base moved against the base itself in {}", trial.trial.key);
     }

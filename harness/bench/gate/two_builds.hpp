@@ -24,6 +24,9 @@ class Fields;
 inline constexpr const char* layout_of_programs =
     "one layout only, since programs are compared as they were linked";
 
+/// What TwoBuilds::timing begins with where commands print rates: seconds are the inverse of these.
+inline constexpr const char* rates_of_commands = "rates as the commands print them";
+
 /// TwoBuilds::restriction where address randomization cannot be turned off.
 inline constexpr const char* addresses_move =
     "address randomization stays on here (containers forbid turning it off): launches differ by more";
@@ -64,9 +67,10 @@ struct PairedTrial {
   std::vector<PairedLaunch> launches;
   Allocations base_allocations, head_allocations;  ///< of one call
   std::vector<Figure> base_figures, head_figures;  ///< of the outputs that were checked
-  double patience = 1;                             ///< of its next launch: times the usual number of slices
-  std::vector<std::string> pointers;               ///< lines on where to look, of a trial that became slower
-  std::string cause;  ///< the changed source file, or function, that those lines are about
+  double resolution = 0;  ///< of head / base, as a logarithm, where they print their numbers with few digits
+  double patience = 1;    ///< of its next launch: times the usual number of slices
+  std::vector<std::string> pointers;  ///< lines on where to look, of a trial that became slower
+  std::string cause;                  ///< the changed source file, or function, that those lines are about
 
   bool tested() const { return left_out.why.empty(); }
 };
@@ -92,6 +96,7 @@ struct TwoBuilds {
   SequentialPolicy policy;
   double budget_seconds = 0, seconds = 0;
   double screen_seconds = 0;  ///< the part of `seconds` that the screen took; 0: not known
+  double launch_seconds = 0;  ///< that the next launch may take; 0: as little as it can
   bool partial = false;       ///< interrupted
   std::string restriction;    ///< a demand of the method that this machine does not allow
   std::string timing;         ///< how programs that are not assay's were timed; empty for builds of assay
@@ -122,7 +127,8 @@ void leave_out_wrong(std::vector<PairedTrial>& trials, const Description& base, 
 std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base);
 
 /// The logarithms of a trial, one per launch: the median over slices that ran together. A disturbance of both
-/// sides cancels within a pair, and a disturbance of a single slice does not move the median.
+/// sides cancels within a pair, and a disturbance of a single slice does not move the median. Of programs
+/// that are not assay's, the ratio of the means of their middle halves.
 TrialLogs logs_of(const PairedTrial& trial);
 
 /// Runs one launch of the trials with these positions, and appends to their `launches`.

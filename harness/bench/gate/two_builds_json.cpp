@@ -99,6 +99,8 @@ void describe(Fields& f, PairedTrial& trial) {
   f("head_figures", trial.head_figures, {.terse = true});
   f("pointers", trial.pointers, {.optional = true, .about = "where to look"});
   f("cause", trial.cause, {.terse = true, .about = "the changed file or function that they are about"});
+  f("resolution", trial.resolution,
+    {.terse = true, .least = 0, .most = most_amount, .about = "of the ratio, of numbers with few digits"});
   f("launches", trial.launches);
   if (!f.reads()) return;
   if (!trial.tested()) trial.left_out.standing = reason_from(f, left_out);

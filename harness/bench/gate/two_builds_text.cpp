@@ -101,17 +101,38 @@ std::string control_line(const TwoBuilds& run) {
                      quantile(moved, 0.05), quantile(moved, 0.95), median(moved));
 }
 
-std::string visible_line(const std::vector<double>& visible) {
-  if (visible.size() == 1) {
-    return visible.front() > 0
-               ? "smallest slow-down that would have been seen: " + percent_text(visible.front() - 1)
-               : "would have seen no slow-down: its process starts are too few";
+/// Seconds that would decide the open trials, were launches to go on as they did: an interval becomes half as
+/// wide with four times as many, and is to be no wider than the limit lies from 1. 0 where none is open.
+double deciding_budget(const TwoBuilds& run, const Comparison& comparison) {
+  std::vector<double> times;  // as many launches
+  double compared = 0;
+  for (const ComparedRow& row : comparison.rows) {
+    if (row.launches > 0) ++compared;
+    if (!is_open(row.standing) || row.ratio.low <= 0) continue;
+    const double width = std::log(row.ratio.high / row.ratio.low) / std::log(row.limit);
+    times.push_back(std::max(2.0, width * width));
   }
-  const auto seen = [&](double ratio) {
-    return std::ranges::count_if(visible, [&](double v) { return v > 0 && v <= ratio; });
-  };
-  return fmt::format("could have seen: 2 % in {}, 3 % in {}, 5 % in {} of {} trials measured", seen(1.02),
-                     seen(1.03), seen(1.05), visible.size());
+  if (times.empty()) return 0;
+  return run.seconds * (1 + static_cast<double>(times.size()) / compared * (quantile(times, 0.9) - 1));
+}
+
+std::string visible_line(const TwoBuilds& run, const GateFindings& findings) {
+  std::vector<double> visible;
+  std::ranges::copy_if(findings.visible, std::back_inserter(visible), [](double one) { return one > 0; });
+  const double budget = deciding_budget(run, findings.comparison);
+  const std::string more =
+      budget > 0 && findings.comparison.unfit.empty()
+          ? fmt::format("; what is open would take about --budget {:.0f}", std::ceil(budget / 10) * 10)
+          : "";
+  if (visible.empty()) return "would have seen no slow-down: its process starts are too few" + more;
+  std::string out = "smallest slow-down that would have been seen: " + percent_text(median(visible) - 1);
+  if (findings.visible.size() > 1) {
+    out += fmt::format(" in the median trial, {} in nine of ten", percent_text(quantile(visible, 0.9) - 1));
+    if (const std::size_t none = findings.visible.size() - visible.size(); none > 0) {
+      out += fmt::format(", none in {}", none);
+    }
+  }
+  return out + more;
 }
 
 /// Empty for commands, which have no links.
@@ -162,7 +183,8 @@ PullRequest pull_request_of(const TwoBuilds& run, const GateFindings& findings) 
                   .before_facts = run.base.facts,
                   .after_facts = run.head.facts,
                   .comparison = findings.comparison,
-                  .most_rows_on_screen = most_rows_on_screen};
+                  .most_rows_on_screen = most_rows_on_screen,
+                  .shows_same = !run.timing.empty()};
   for (std::vector<Fact>* facts : {&out.before_facts, &out.after_facts}) {
     for (const Fact& fact : run.machine.facts) {
       if (find_fact(*facts, fact.name) == nullptr) facts->push_back(fact);
@@ -176,7 +198,7 @@ PullRequest pull_request_of(const TwoBuilds& run, const GateFindings& findings) 
   }
   std::ranges::move(doubts(run, findings), std::back_inserter(out.remarks));
   const auto has_control = [](const PairedTrial& one) { return !logs_of(one).control.empty(); };
-  if (std::ranges::any_of(run.trials, has_control)) out.seen = {visible_line(findings.visible)};
+  if (std::ranges::any_of(run.trials, has_control)) out.seen = {visible_line(run, findings)};
   out.notes = {fmt::format("base {}, head {}: on one machine, in turns, in {:.0f} s", side_text(run.base),
                            side_text(run.head), run.seconds),
                control_line(run), count_line(run, findings)};
@@ -190,6 +212,7 @@ PullRequest pull_request_of(const TwoBuilds& run, const GateFindings& findings) 
     const double seconds = seconds_of_base(run, trial);
     out.trials.push_back({.before = seconds,
                           .after = seconds * std::max(row.ratio.middle, 0.0),
+                          .is_rate = run.timing.starts_with(rates_of_commands),
                           .cause = trial.cause,
                           .pointers = trial.pointers,
                           .epochs = row.standing == Standing::slower ? epoch_costs(trial, seconds, row.ratio)

@@ -105,7 +105,7 @@ TEST(TwoBuildsText, SaysWhyATrialIsUndecided) {
   TwoBuilds run = run_of_one_trial(1.05);
   run.trials.front().launches.resize(9);
   EXPECT_THAT(pull_request_text(pull_request_of(run, findings_of(run))),
-              HasSubstr("undecided, gemm/packed/m=1#1: 9 process starts do not decide it\n"));
+              HasSubstr("probably slower, gemm/packed/m=1#1: 9 process starts do not decide it\n"));
 }
 
 TEST(TwoBuildsText, CallsNothingTheSameOnAMachineThatIsUnfit) {

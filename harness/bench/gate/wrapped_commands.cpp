@@ -1,6 +1,7 @@
 #include "bench/gate/wrapped_commands.hpp"
 
 #include "assay/error.hpp"
+#include "bench/measure/placing.hpp"
 #include "bench/measure/sides.hpp"
 #include "core/files/child_process.hpp"
 #include "core/machine/clock.hpp"
@@ -10,6 +11,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -63,7 +67,38 @@ double seconds_per_unit(PrintedUnit unit, std::string_view behind) {
   return 1;
 }
 
-/// Runs commands, each once at a time.
+/// Half of the last digit of a number as it is printed.
+double half_digit(const std::string& text) {
+  const std::size_t exponent = std::min(text.find_first_of("eE"), text.size()), point = text.find('.');
+  const double digits = point < exponent ? static_cast<double>(exponent - point - 1) : 0,
+               scale = exponent + 1 < text.size() ? std::atof(text.c_str() + exponent + 1) : 0;
+  return std::pow(10, scale - digits) / 2;
+}
+
+/// A command that took no more time than its first thread computed, and waited for a processor, waits for
+/// nothing else: it takes as much processor time beside others as it takes alone.
+bool only_computes(const Answer& run) {
+  constexpr double share = 0.05, start = 0.002;  // of its time, and seconds of exec
+  const double others = run.cpu_seconds - run.first_thread_seconds,
+               waits = run.seconds - run.cpu_seconds - run.queued_seconds;
+  return run.first_thread_seconds > 0 && others <= share * run.cpu_seconds + start &&
+         waits <= share * run.cpu_seconds + start;
+}
+
+/// Has the system forget the pages of the files that a command names, where no other process uses them.
+void drop_pages(const WrappedCommand& command) {
+  std::istringstream words(command.text);
+  for (std::string word; words >> word;) {
+    if (!std::filesystem::is_regular_file(word)) continue;
+    const int file = open(word.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) continue;
+    fdatasync(file);
+    posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    close(file);
+  }
+}
+
+/// Runs commands one after the other, or all at once on one core.
 class CommandRunner {
  public:
   CommandRunner(const CommandTiming& timing, double longest, const Hooks& hooks)
@@ -71,21 +106,65 @@ class CommandRunner {
 
   /// Throws Stopped after an interrupt. `side` is for messages, and may be empty.
   ReportedTimes run(const WrappedCommand& command, std::string_view side, const std::string& name) {
-    const auto start = Steady::now();
-    const auto is_late = [&] { return seconds_since(start) > limit_; };
-    Answer answer;
-    try {
-      answer = ask_child({.words = command.words, .folder = {}},
-                         {.stop = [&] { return hooks_.stopped() || is_late(); }});
-    } catch (const Stopped&) {
-      if (hooks_.stopped()) throw;
-      refuse(command, side, fmt::format("did not end within {:g} s", limit_),
-             "--time-limit SECONDS gives it longer");
-    }
-    if (answer.exit_code != 0) refuse(command, side, end_text(answer), "run it by hand");
-    seconds_ = seconds_since(start);
+    if (!timing_.prepare.empty()) prepare(timing_.prepare, "--prepare");
+    if (timing_.cold) drop_pages(command);
+    const Answer answer = answers({&command}, {side}, {}).front();
+    computes_ = only_computes(answer);
     if (!timing_.match.empty()) return printed_times(answer.output + answer.errors, timing_, command.text);
     return {{name, {.seconds = {timing_.processor ? answer.cpu_seconds : answer.seconds}, .error = {}}}};
+  }
+  /// All sides at once on the core that is left alone most, which others lengthen alike.
+  LaunchReports run_together(const std::array<const WrappedCommand*, launch_sides>& sides,
+                             const std::vector<std::size_t>& order, const std::string& name, Rng& rng) {
+    std::vector<const WrappedCommand*> commands;
+    std::vector<std::string_view> names;
+    for (const std::size_t side : order) {
+      commands.push_back(sides[side]);
+      names.push_back(launch_side_names[side]);
+    }
+    const auto padding = drawn_padding(rng);
+    const std::vector<Answer> all = answers(
+        commands, names,
+        {.environment = {{padding.first, padding.second}}, .fixed_addresses = true, .core = freest_core()});
+    LaunchReports out;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      out[order[i]][name] = {.seconds = {std::max(all[i].cpu_seconds, 1e-6)}, .error = {}};
+    return out;
+  }
+  void prepare(const std::string& line, std::string_view option) {
+    const Answer answer = ask_child({.words = shell_command(line).words, .folder = {}}, hooks_);
+    if (answer.exit_code != 0)
+      throw Error(std::string(option), fmt::format("`{}` {}", line, end_text(answer)), "run it by hand");
+  }
+
+  /// Whether the last command did nothing but compute, with one thread.
+  bool computes() const { return computes_; }
+  /// Has all sides run at once from now on, and by processor time, if they can: they may get into each
+  /// other's way.
+  void share_core(const std::array<const WrappedCommand*, launch_sides>& sides, Rng& rng) {
+    if (!timing_.match.empty() || !timing_.prepare.empty() || timing_.cold) return;
+    const double alone = seconds_;
+    try {
+      run_together(sides, {base_side, head_side, control_side}, "", rng);
+      together_ = true;
+    } catch (const Error&) {
+      seconds_ = alone;
+    }
+  }
+  bool together() const { return together_; }
+  /// The most memory that a run had, as a figure of base and head: it varies little, so that they differ
+  /// where no run of one side came within a twentieth, and 1 MiB, of a run of the other.
+  std::array<Figure, 2> peak_memory() const {
+    constexpr double limit = 1.05, pages = 1 << 20;
+    const auto peak = [](double bytes) {
+      return Figure{.name = "peak memory", .value = bytes, .unit = "bytes", .better = Figure::Better::lower};
+    };
+    const auto apart = [](const std::vector<double>& less, const std::vector<double>& more) {
+      return std::ranges::min(more) > limit * std::ranges::max(less) + pages;
+    };
+    const auto& [base, head] = peaks_;
+    const bool differ = apart(base, head) || apart(head, base);
+    return {peak(median(base)), peak(median(differ ? head : base))};
   }
   /// Wall time of the last run, its start included.
   double seconds() const { return seconds_; }
@@ -97,6 +176,27 @@ class CommandRunner {
   }
 
  private:
+  std::vector<Answer> answers(const std::vector<const WrappedCommand*>& commands,
+                              const std::vector<std::string_view>& sides, const ChildSetting& setting) {
+    const auto start = Steady::now();
+    const auto is_late = [&] { return seconds_since(start) > limit_ * static_cast<double>(commands.size()); };
+    std::vector<Command> started;
+    for (const WrappedCommand* one : commands) started.push_back({.words = one->words, .folder = {}});
+    std::vector<Answer> out;
+    try {
+      out = ask_children(started, setting, {.stop = [&] { return hooks_.stopped() || is_late(); }});
+    } catch (const Stopped&) {
+      if (hooks_.stopped()) throw;
+      refuse(*commands.front(), sides.front(), fmt::format("did not end within {:g} s", limit_),
+             "--time-limit SECONDS gives it longer");
+    }
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (out[i].exit_code != 0) refuse(*commands[i], sides[i], end_text(out[i]), "run it by hand");
+      peaks_[sides[i] == launch_side_names[head_side] ? 1 : 0].push_back(out[i].peak_bytes);
+    }
+    seconds_ = seconds_since(start);
+    return out;
+  }
   [[noreturn]] static void refuse(const WrappedCommand& command, std::string_view side,
                                   const std::string& what, const std::string& remedy) {
     throw Error(fmt::format("`{}`", command.text), side.empty() ? what : fmt::format("as {}: {}", side, what),
@@ -115,6 +215,8 @@ class CommandRunner {
 
   const CommandTiming& timing_;
   double limit_, seconds_ = 0;
+  bool computes_ = false, together_ = false;
+  std::array<std::vector<double>, 2> peaks_;  ///< bytes of each run of base and head
   const Hooks& hooks_;
 };
 
@@ -124,11 +226,16 @@ std::vector<std::string> names_of(const ReportedTimes& times) {
   return out;
 }
 
-std::string timing_text(const CommandTiming& timing) {
+std::string timing_text(const CommandTiming& timing, const CommandRunner& runner) {
+  if (runner.together()) {
+    return fmt::format("processor time of the commands{}, all sides at once on one core",
+                       timing.processor ? "" : ", which do nothing but compute");
+  }
   return fmt::format("{}, the sides one after the other",
-                     !timing.match.empty() ? "as the commands print them"
-                     : timing.processor    ? "processor time of the commands and their children"
-                                           : "wall time of the commands");
+                     timing.rate             ? rates_of_commands
+                     : !timing.match.empty() ? "as the commands print them"
+                     : timing.processor      ? "processor time of the commands and their children"
+                                             : "wall time of the commands");
 }
 
 std::string variant_of(const CommandTiming& timing) {
@@ -137,7 +244,19 @@ std::string variant_of(const CommandTiming& timing) {
 
 }  // namespace
 
-WrappedCommand shell_command(const std::string& line) { return {{"/bin/sh", "-c", line}, line}; }
+WrappedCommand shell_command(const std::string& line) {
+  // A shell that waits for one program is replaced by it, so that the first thread is the program's.
+  std::istringstream words(line), folders(std::getenv("PATH") == nullptr ? "" : std::getenv("PATH"));
+  std::string program;
+  words >> program;
+  bool alone = line.find_first_of(";|&(){}`!\n") == std::string::npos, found = false;
+  const auto is_program = [](const std::string& file) { return access(file.c_str(), X_OK) == 0; };
+  if (program.find('/') != std::string::npos) found = is_program(program);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    found = found || is_program(folder + "/" + program);
+  alone = alone && found && program.find_first_of("='\"$\\~*?") == std::string::npos;
+  return {{"/bin/sh", "-c", alone ? "exec " + line : line}, line};
+}
 
 ReportedTimes printed_times(const std::string& output, const CommandTiming& timing,
                             const std::string& command) {
@@ -157,8 +276,12 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
   ReportedTimes out;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
+    // Bars of progress write a line again and again.
     std::smatch found;
-    if (!std::regex_search(line, found, expression)) continue;
+    for (std::sregex_iterator one(line.begin(), line.end(), expression), end; one != end; ++one) {
+      if (found.empty() || number_from<double>((*one)[expression.mark_count()].str())) found = *one;
+    }
+    if (found.empty()) continue;
     const std::string text = found[expression.mark_count()].str();
     const auto number = number_from<double>(text);
     if (!number || *number <= 0) {
@@ -169,7 +292,9 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
     const auto behind = static_cast<std::size_t>(found.position(expression.mark_count())) + text.size();
     const double unit = seconds_per_unit(timing.unit, std::string_view(line).substr(behind));
     const std::string name = expression.mark_count() == 2 ? found[1].str() : timing.name;
-    out[name].seconds.push_back(timing.rate ? 1 / *number : *number * unit);
+    out[name] = {.seconds = {timing.rate ? 1 / *number : *number * unit},
+                 .resolution = half_digit(text) / *number,
+                 .error = {}};
   }
   if (out.empty()) {
     throw Error(fmt::format("`{}`", command), fmt::format("prints no line that matches '{}'", timing.match),
@@ -184,22 +309,31 @@ TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& hea
   CommandTiming timing = given;
   timing.name = name_of(given, head);
   CommandRunner runner(timing, run.budget_seconds, hooks);
-  const auto command_of_side = [&](std::size_t side) -> const WrappedCommand& {
-    return side == head_side ? head : base;
-  };
+  const std::array<const WrappedCommand*, launch_sides> sides{&base, &head, &base};
   run.suite = timing.name;
-  run.timing = timing_text(timing);
+  if (!timing.setup.empty()) runner.prepare(timing.setup, "--setup");
   ReportedTimes of_base, of_head;
   double longest = 0;
-  for (int i = 0; i < timing.warmups; ++i) {
+  std::array<bool, launch_sides> computes{};
+  // Beside other work a command may seem to wait once.
+  constexpr int looks = 3;
+  const auto look_again = [&](int run_before) {
+    return run_before < looks && !(computes[base_side] && computes[head_side]) &&
+           looks * looks * longest < run.budget_seconds;
+  };
+  for (int i = 0; i < timing.warmups || look_again(i); ++i) {
     for (const auto side : {base_side, head_side}) {
       hooks.say(fmt::format("warm up: {}", launch_side_names[side]));
       append(side == base_side ? of_base : of_head,
-             runner.run(command_of_side(side), launch_side_names[side], timing.name));
+             runner.run(*sides[side], launch_side_names[side], timing.name));
       longest = std::max(longest, runner.seconds());
+      computes[side] = computes[side] || runner.computes();
     }
   }
+  Rng rng_of_first(run.seed);
+  if (computes[base_side] && computes[head_side]) runner.share_core(sides, rng_of_first);
   runner.expect(longest);
+  run.timing = timing_text(timing, runner);
   run.trials = matched(names_of(of_base), names_of(of_head));
   const Filter filter(run.filter, Registry{});
   std::erase_if(run.trials, [&](const PairedTrial& one) { return !filter.selects(one.trial.key); });
@@ -208,8 +342,10 @@ TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& hea
                 fmt::format("they report {}", fmt::join(names_of(of_head), ", ")));
   }
   const double budget = run.budget_seconds;
-  const int passes = static_cast<int>(std::clamp(
-      budget / launches_in_budget / (static_cast<double>(launch_sides) * longest), 1.0, most_passes));
+  const double pass_seconds =
+      runner.together() ? runner.seconds() : static_cast<double>(launch_sides) * longest;
+  const int passes =
+      static_cast<int>(std::clamp(budget / launches_in_budget / pass_seconds, 1.0, most_passes));
   const auto sample = [&](TwoBuilds& sampled, const std::vector<std::size_t>& trials, int launch) {
     Rng rng(draw_of(sampled.seed, launch));
     auto order = drawn_permutation(launch_sides, rng);
@@ -219,7 +355,13 @@ TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& hea
         // Drops a launch that would end far behind the budget.
         if (hooks.stopped() || seconds_since(start) > budget) return;
         try {
-          append(reports[side], runner.run(command_of_side(side), launch_side_names[side], timing.name));
+          if (!runner.together()) {
+            append(reports[side], runner.run(*sides[side], launch_side_names[side], timing.name));
+            continue;
+          }
+          LaunchReports once = runner.run_together(sides, order, timing.name, rng);
+          for (std::size_t i = 0; i < launch_sides; ++i) append(reports[i], std::move(once[i]));
+          break;
         } catch (const Stopped&) {
           return;
         }
@@ -230,6 +372,9 @@ TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& hea
   };
   run.budget_seconds = budget - seconds_since(start);
   sample_two_builds(run, sample, hooks, true);
+  const auto [base_memory, head_memory] = runner.peak_memory();
+  run.trials.front().base_figures = {base_memory};
+  run.trials.front().head_figures = {head_memory};
   run.budget_seconds = budget;
   run.seconds = seconds_since(start);
   return run;
@@ -243,6 +388,7 @@ void measure_command(Results& results, const WrappedCommand& command, const Comm
   CommandRunner runner(timing, budget_seconds, hooks);
   results.suite = timing.name;
   results.about = fmt::format("{} of `{}`", variant_of(timing), command.text);
+  if (!timing.setup.empty()) runner.prepare(timing.setup, "--setup");
   for (int i = 0; i < timing.warmups; ++i) {
     hooks.say("warm up");
     runner.run(command, "", timing.name);

@@ -26,12 +26,16 @@ struct CommandTiming {
   bool processor = false;  ///< processor time of the command and its children, instead of wall time
   /// Instead of either time: a regular expression of ECMAScript, which is searched for in each line that the
   /// command prints. One group is the number; of two groups, the first is a name and the second the number.
+  /// The last match of the last line that has one counts, for each name.
   std::string match;
   PrintedUnit unit =
       PrintedUnit::as_printed;  ///< of that number; as_printed: the unit that follows it, else s
   bool rate = false;            ///< the number is a rate, in 1/s: more is better
   double time_limit = 0;        ///< seconds that a run may take; 0: derived from the first run
   int warmups = 1;              ///< runs of each side that are not counted
+  std::string setup;            ///< a line of a shell, once before all runs
+  std::string prepare;          ///< likewise, before each run
+  bool cold = false;            ///< the pages of the files that a command names are dropped before each run
 };
 
 /// Reads the numbers that a command printed, as seconds. Throws Error naming the command if there is none, or
@@ -39,8 +43,10 @@ struct CommandTiming {
 ReportedTimes printed_times(const std::string& output, const CommandTiming& timing,
                             const std::string& command);
 
-/// Runs base, head and base again one after the other, in an order that is drawn, within the budget of `run`,
-/// which has the names of the sides, machine, date, seed, command, filter and policy. Throws Error naming a
+/// Runs base, head and base again within the budget of `run`: all at once on one core where the first runs
+/// show that the commands do nothing but compute, which is processor time then; else one after the other, in
+/// an order that is drawn. `run`
+///  has the names of the sides, machine, date, seed, command, filter and policy. Throws Error naming a
 /// command that cannot be started, fails, does not end in time or prints no number, and Stopped.
 TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& head,
                            const CommandTiming& timing, TwoBuilds run, const Hooks& hooks);

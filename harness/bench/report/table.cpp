@@ -16,14 +16,20 @@ namespace {
 constexpr std::size_t widest_table = 80;
 
 /// Returns the reason why a trial has no time, or its remark.
-std::string instead_of_time(const TrialResult& trial) {
+std::string instead_of_time(const TrialResult& trial, const Results& results) {
   if (trial.failure)
     return (trial.failure->kind == Failure::Kind::crashed ? "CRASHED: " : "TIMED OUT: ") +
            trial.failure->reason;
   if (!trial.agreement.agrees) return "DISAGREES: " + trial.agreement.detail;
   if (!trial.impossible.empty()) return "IMPOSSIBLE: " + trial.impossible;
   if (sampled_launches(trial) == 0) return "agrees, not measured";
-  return trial.remark;
+  // Threads wait for each other: where a core of theirs is taken, they take as long as its owner keeps it.
+  const double taken = results.weather.other_busy_share * results.machine.cores;
+  constexpr double half = 0.5;
+  if (trial.threads <= 1 || taken < half || results.machine.cores - taken > trial.threads - half)
+    return trial.remark;
+  return fmt::format("{}{}beside other work, which took {} of the processors", trial.remark,
+                     trial.remark.empty() ? "" : "; ", percent_text(results.weather.other_busy_share));
 }
 
 /// Whether the trial failed, disagrees or is impossible; a skipped trial is not at fault.
@@ -45,7 +51,7 @@ std::vector<doc::Text> cells_of(const Results& results, const TrialResult& trial
   for (const Figure& figure : results.figures)
     out.push_back(row == nullptr ? doc::Text() : figure_cell(figure, trial.figures));
   out.push_back(trial.picked ? trial.picked->variant : "");
-  out.push_back(instead_of_time(trial));
+  out.push_back(instead_of_time(trial, results));
   return out;
 }
 
@@ -56,8 +62,9 @@ std::string faults_text(const Results& results) {
   for (const TrialResult& trial : results.trials) {
     if (!is_at_fault(trial)) continue;
     out += fmt::format("{} {}\n", mark(Standing::wrong), printable(trial.key, 400));
-    out +=
-        wrapped("    " + printable(instead_of_time(trial), 4 * widest_table), widest_table, "      ") + "\n";
+    out += wrapped("    " + printable(instead_of_time(trial, results), 4 * widest_table), widest_table,
+                   "      ") +
+           "\n";
   }
   return out;
 }

@@ -201,8 +201,22 @@ void reap(pid_t child) {
 
 /// The time that the program of a keeper took.
 struct Took {
-  double seconds = 0, cpu_seconds = 0;
+  double seconds = 0, cpu_seconds = 0, first_thread_seconds = 0, queued_seconds = 0, peak_bytes = 0;
 };
+
+/// In a keeper: reads how long the first thread of a process that has ended ran and was queued.
+void note_first_thread(pid_t ended, Took& took) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "/proc/%d/schedstat", ended);
+  const int file = open(text.data(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  const ssize_t count = read(file, text.data(), text.size() - 1);
+  close(file);
+  text[static_cast<std::size_t>(std::max<ssize_t>(count, 0))] = '\0';
+  char* rest = text.data();
+  took.first_thread_seconds = 1e-9 * static_cast<double>(std::strtoull(rest, &rest, 10));
+  took.queued_seconds = 1e-9 * static_cast<double>(std::strtoull(rest, &rest, 10));
+}
 
 /// Memory through which a keeper reports it.
 auto shared_took() {
@@ -248,10 +262,16 @@ double processor_seconds(const rusage& used) {
     int found_status = 0;
     rusage used{};
     pid_t found = 0;
+    siginfo_t about{};
+    if (waitid(P_PID, static_cast<id_t>(program), &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        about.si_pid == program) {
+      note_first_thread(program, took);
+    }
     while ((found = wait4(-1, &found_status, WNOHANG, &used)) > 0) {
       if (found != program) continue;
       took.seconds = std::chrono::duration<double>(Clock::now() - start).count();
       took.cpu_seconds = processor_seconds(used);
+      took.peak_bytes = 1024 * static_cast<double>(used.ru_maxrss);
       ended = true;
       status = found_status;
     }
@@ -387,22 +407,49 @@ constexpr std::array git_variables{
     "GIT_DIR",    "GIT_WORK_TREE",  "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
     "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE",  "GIT_ALTERNATE_OBJECT_DIRECTORIES"};
 
-/// Returns the exit code and the times that the keeper measured.
+/// A command that runs, and where its output and what its keeper measures go.
+struct Running {
+  pid_t keeper;
+  decltype(shared_took()) took = shared_took();
+};
+
+Running started(const Command& command, ChildSetting setting, const OpenFile& output,
+                const OpenFile& errors) {
+  for (const char* name : git_variables) setting.environment.emplace_back(name, std::nullopt);
+  Running out{.keeper = 0};
+  out.keeper = start(command, setting, output.value(), errors.value(), out.took.get());
+  return out;
+}
+
+/// Returns the exit codes and the times that the keepers measured.
+std::vector<Answer> waited_for(const std::vector<Running>& all, const Hooks& hooks) {
+  std::vector<pid_t> keepers;
+  for (const Running& one : all) keepers.push_back(one.keeper);
+  // A keeper has a grace for the command.
+  const ChildEnd end = wait_for_children(keepers, {.stopped = hooks.stop, .grace = 2 * Patience{}.grace});
+  if (end.child == 0) throw Stopped{};
+  std::vector<Answer> out;
+  for (const auto& [keeper, took] : all) {
+    const int code = keeper != end.child ? 0 : end.signal == 0 ? end.exit_code : 128 + end.signal;
+    out.push_back({.exit_code = code,
+                   .output = {},
+                   .errors = {},
+                   .seconds = took->seconds,
+                   .cpu_seconds = took->cpu_seconds,
+                   .first_thread_seconds = took->first_thread_seconds,
+                   .queued_seconds = took->queued_seconds,
+                   .peak_bytes = took->peak_bytes});
+  }
+  return out;
+}
+
+/// The same for one command.
 Answer run_and_wait(const Command& command, const OpenFile& output, const OpenFile& errors,
                     const Hooks& hooks) {
   if (hooks.stopped()) throw Stopped{};
-  ChildSetting without_git;
-  for (const char* name : git_variables) without_git.environment.emplace_back(name, std::nullopt);
-  const auto shared = shared_took();
-  const pid_t keeper = start(command, without_git, output.value(), errors.value(), shared.get());
-  // The keeper has a grace for the command.
-  const ChildEnd end = wait_for_children({keeper}, {.stopped = hooks.stop, .grace = 2 * Patience{}.grace});
-  if (end.child == 0) throw Stopped{};
-  return {.exit_code = end.signal == 0 ? end.exit_code : 128 + end.signal,
-          .output = {},
-          .errors = {},
-          .seconds = shared->seconds,
-          .cpu_seconds = shared->cpu_seconds};
+  std::vector<Running> one;
+  one.push_back(started(command, {}, output, errors));
+  return waited_for(one, hooks).front();
 }
 
 }  // namespace
@@ -616,6 +663,21 @@ Answer ask_child(const Command& command, const Hooks& hooks) {
   Answer out = run_and_wait(command, output, errors, hooks);
   out.output = output.content();
   out.errors = errors.content();
+  return out;
+}
+
+std::vector<Answer> ask_children(const std::vector<Command>& commands, const ChildSetting& setting,
+                                 const Hooks& hooks) {
+  if (hooks.stopped()) throw Stopped{};
+  const std::vector<OpenFile> outputs(commands.size()), errors(commands.size());
+  std::vector<Running> running;
+  for (std::size_t i = 0; i < commands.size(); ++i)
+    running.push_back(started(commands[i], setting, outputs[i], errors[i]));
+  std::vector<Answer> out = waited_for(running, hooks);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i].output = outputs[i].content();
+    out[i].errors = errors[i].content();
+  }
   return out;
 }
 

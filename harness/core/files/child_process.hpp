@@ -158,10 +158,17 @@ struct Answer {
   std::string output, errors;
   double seconds = 0;      ///< from its start to its end
   double cpu_seconds = 0;  ///< processor time, with the children that it waited for
+  /// Seconds in which its first thread ran, and in which that waited for a processor; 0 where the system does
+  /// not say.
+  double first_thread_seconds = 0, queued_seconds = 0;
+  double peak_bytes = 0;  ///< of memory that it or one of those children had at a time
 };
 
 /// The same for a command whose output is wanted, or its time.
 Answer ask_child(const Command& command, const Hooks& hooks);
+/// The same for commands that run at the same time. If one fails, the others are ended, and have no times.
+std::vector<Answer> ask_children(const std::vector<Command>& commands, const ChildSetting& setting,
+                                 const Hooks& hooks);
 
 /// The last lines of a file, each indented; no more than `lines`.
 std::string last_lines(const std::filesystem::path& file, int lines);

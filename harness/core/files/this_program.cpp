@@ -12,6 +12,11 @@
 namespace assay {
 namespace {
 
+std::string& typed_name() {
+  static std::string name = "assay";
+  return name;
+}
+
 Embedding& embedding() {
   static Embedding out;
   return out;
@@ -47,6 +52,17 @@ std::filesystem::path this_program() {
 }
 
 void set_embedding(Embedding made) { embedding() = std::move(made); }
+
+std::string called_as() {
+  if (embedding().words.empty()) return typed_name();
+  std::string out;
+  for (const std::string& word : embedding().words) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
+void set_called_as(const std::filesystem::path& typed) {
+  if (typed.filename() != typed_name()) typed_name() = typed.string();
+}
 
 bool is_embedded() { return embedding().run != nullptr; }
 

@@ -24,6 +24,12 @@ struct Embedding {
 void set_embedding(Embedding embedding);
 bool is_embedded();
 
+/// How a user starts this program: `assay`, another program that links it as it was typed, or the words of an
+/// embedding.
+std::string called_as();
+/// To be called with the first argument of main().
+void set_called_as(const std::filesystem::path& typed);
+
 /// One more process of this program. Throws Error when it cannot be started.
 pid_t start_this_program(const std::vector<std::string>& arguments, const ChildSetting& setting);
 

@@ -30,6 +30,7 @@ Meaning meaning_of(Word word) {
     case Word::rejected: return {"REJECTED", "passed", exit_code::passed};
     case Word::as_it_should_be: return {"AS IT SHOULD BE", "passed", exit_code::passed};
     case Word::passed: return {"PASSED", "passed", exit_code::passed};
+    case Word::decided: return {"DECIDED", "passed", exit_code::passed};
     case Word::no_epoch: return {"NO EPOCH", "unusable", exit_code::unusable};
     case Word::no_prediction: return {"NO PREDICTION", "undecided", exit_code::undecided};
     case Word::undecided: return {"UNDECIDED", "undecided", exit_code::undecided};
@@ -88,7 +89,10 @@ void Outcome::add(Word found, std::string found_sentence) {
 
 int Outcome::exit_code() const { return meaning_of(word).exit_code; }
 
-std::string Outcome::line() const { return fmt::format("{}: {}", to_string(word), sentence); }
+std::string Outcome::line() const {
+  // "DECIDED 107 of 253: none slower"
+  return fmt::format("{}{} {}", to_string(word), word == Word::decided ? "" : ":", sentence);
+}
 
 std::string Outcome::text() const {
   std::string out;

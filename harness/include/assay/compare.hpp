@@ -22,13 +22,15 @@ Interval time_of(const TrialResult& trial);
 /// position; with one launch from its slices. All zero when either has no samples.
 Interval speedup(const TrialResult& reference, const TrialResult& trial);
 
-/// `accepted` is slower, as the ledger of the suite allows for now. `impossible` is faster than any kernel
-/// can be on this machine, and compared with nothing.
+/// `accepted` is slower, as the ledger of the suite allows for now. `probably_slower` was left open, with its
+/// whole interval above the limit. `impossible` is faster than any kernel can be on this machine, and
+/// compared with nothing.
 enum class Standing {
   same,
   faster,
   slower,
   accepted,
+  probably_slower,
   undecided,
   not_comparable,
   wrong,
@@ -76,6 +78,8 @@ struct ComparedRow {
   Interval time_ratio{};     ///< time after / time before as measured
   Interval to_naive{};       ///< the same relative to the naive variant of its case in the same launches
   std::size_t launches = 0;  ///< behind `ratio`, on the side that has fewer
+  double chance = 0;         ///< of 1, that a trial which is probably slower is so
+  double visible = 0;        ///< smallest slow-down, as a ratio, that would have been seen; 0: not known
   /// Deviation of the logarithm by which it moves between recordings of the same code; 0 where both sides
   /// were measured in turns.
   double spread = 0;

@@ -42,6 +42,7 @@ enum class Word {
   rejected,         ///< all known-bad variants
   as_it_should_be,  ///< cheats were rejected, and honest variants passed
   passed,
+  decided,        ///< in part: none slower, and more than a tenth, or what is probably slower, was left open
   no_epoch,       ///< the job does not say how many steps an epoch has
   no_prediction,  ///< no model has what it needs
   undecided,
