@@ -305,6 +305,7 @@ struct JobFacts {
 struct PredictOptions {
   std::vector<std::filesystem::path> files;
   JobFacts facts;
+  bool watch = false;  ///< go on while the file grows
   std::filesystem::path markdown;
   std::string json;
 };

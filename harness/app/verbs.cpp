@@ -537,6 +537,8 @@ void describe(OptionList& o, PredictOptions& options) {
     "results of a suite; or a job: phases as JSON, traces of the PyTorch profiler, step times as CSV",
     {.required = true});
   describe(o, options.facts);
+  o("--watch", &options.watch, "go on while the file grows that $ASSAY_STEPS names, and say what is left",
+    {.repeated = false});
   json(o, options.json);
   markdown(o, options.markdown);
 }
