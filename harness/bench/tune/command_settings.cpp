@@ -563,7 +563,10 @@ std::string measure_commands(const std::vector<CommandSetting>& settings, std::v
   const int rounds = turns.rounds(policy.budget_seconds - seconds_since(start));
   const TakeTurns each = one_by_one([&](std::size_t at) { return turns.take(at); }, hooks);
   const TakeTurns take_turns = [&](std::span<const std::size_t> order, int round) {
-    std::vector<Turn> out = each(order, round);
+    // Steps may be slower than they were in the warm-up, and epochs end.
+    const bool late =
+        seconds_since(start) > policy.budget_seconds && round >= static_cast<int>(fewest_rounds);
+    std::vector<Turn> out = late ? std::vector<Turn>() : each(order, round);
     if (out.empty()) return out;
     const auto of = [&](std::size_t at) {
       return out[static_cast<std::size_t>(std::ranges::find(order, at) - order.begin())].seconds;
