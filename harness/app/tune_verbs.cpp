@@ -1,5 +1,6 @@
 // The verbs `assay tune …`: each measures candidates in turns, rules on them and writes one record.
 #include "app/interrupt.hpp"
+#include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/tuned_kernels.hpp"
@@ -254,7 +255,17 @@ std::vector<std::string> consequences_of(const TuneRuling& ruling) {
 }  // namespace
 
 Outcome tune_command_verb(const TuneCommandOptions& tune) {
-  const std::vector<CommandSetting> settings = settings_of(tune.request);
+  std::vector<CommandSetting> settings = settings_of(tune.request);
+  if (const auto shard = shard_of_this_process(tune.shard)) {
+    const std::string present = settings.front().values;
+    std::erase_if(settings, [&](const CommandSetting& one) {
+      return one.values != present && !contains(*shard, "command", one.values);
+    });
+    if (settings.size() < 2) {
+      print_visible(stdout, "NOTHING TO DO: this shard holds no setting beside the present one\n");
+      return {Word::nothing_to_do};
+    }
+  }
   TuneRecord record{.title = fmt::format("Settings of {}", fmt::join(tune.request.command, " ")),
                     .words = command_words,
                     .made = now(command_of("tune command", tune))};

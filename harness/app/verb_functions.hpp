@@ -353,6 +353,7 @@ struct TuneCommandOptions {
   CommandRequest request;
   CommandPolicy policy;
   bool confirm = false;  ///< run the present and the chosen setting to their ends
+  ShardOptions shard;    ///< of the settings; each has the present one
   RecordOutputs outputs;
 };
 struct ThresholdOptions {

@@ -599,6 +599,7 @@ void describe(OptionList& o, TuneCommandOptions& options) {
     "start each setting anew in every turn, instead of stopping it between");
   o("--confirm", &options.confirm, "run the present and the chosen setting to their ends, too");
   seed(o, options.policy.seed);
+  shard(o, options.shard);
   describe_outputs(o, options.outputs, "write what was tried, and what was chosen, here, as JSON");
   o("program", &options.request.command, "the program and its arguments, behind --",
     {.required = true, .behind_dashes = true});
