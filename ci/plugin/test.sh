@@ -163,4 +163,37 @@ try:
 except assay.AssayError:
     pass
 P
+timed=$(mktemp -d) && (cd "$timed" && python3 - <<'P') || fail "assay.timed() went wrong"
+import json, os, sys
+sys.path.insert(0, os.environ["ASSAY_PYTHON"])
+os.environ["ASSAY_STEPS"] = "steps.csv"
+import assay
+def job(name="job.json"): return json.load(open(name))
+for batch in assay.timed([[1, 2, 3]] * 3): pass
+assert len(job()["windows"][0]["step_seconds"]) == 3 and job()["dataset"]["batch"] == 3, job()
+assert job()["loader"]["workers"] == 0 and job()["processor_seconds"] >= 0 and "weather" in job(), job()
+for number, batch in enumerate(assay.timed(iter([[1]] * 9), path="left.json")):
+    for other in assay.timed([[1, 2]] * 2, phase="validation", path="left.json"): pass
+    if number == 4: break
+left = job("left.json")
+assert len(left["windows"][0]["step_seconds"]) == len(left["phases"]["load"]["seconds"]) == 4, left
+assert left["phases"]["validation"]["scope"] == "validation" and left["dataset"]["validation"] == 4, left
+read = []
+def batches():
+    for i in range(20):
+        read.append(i)
+        yield [i]
+assert len(list(assay.timed(list(batches()), replay=True))) == 20
+assert sum(1 for _ in zip(range(30), assay.timed(batches(), replay=True))) == 30 and len(read) == 28, read
+lines = open("steps.csv").read().splitlines()
+assert lines[0] == "step,step_s,load_s,samples,phase,process,train,workers" and lines[1].startswith("0,"), lines[:2]
+assert {line.split(",")[4] for line in lines[1:]} == {"training", "validation"}, lines
+assert {line.split(",")[5] for line in lines[1:]} == {str(os.getpid())}, lines
+try:
+    assay.timed([], phase="tests")
+    sys.exit("timed() took a phase that is not known")
+except assay.AssayError:
+    pass
+P
+rm -rf "$timed"
 echo "ci/plugin/test.sh: all passed"

@@ -58,7 +58,8 @@ TEST(Completions, HaveEveryOptionOfEveryVerb) {
 TEST(Completions, TellVerbsWithTheirMeaningAndNoHiddenOne) {
   const std::string all = completed({""});
   EXPECT_THAT(all, HasSubstr("\ngate\tcheck, measure, compare with this machine's baseline\n"));
-  EXPECT_THAT(all, HasSubstr("\ntune\tone of loader, batch, threads, threshold, library, kernels\n"));
+  EXPECT_THAT(all,
+              HasSubstr("\ntune\tone of loader, batch, threads, command, threshold, library, kernels\n"));
   EXPECT_THAT(all, HasSubstr("\nreport\tthe report of a results file\n"));
   for (const char* hidden : {"describe", "launch", "__complete"}) EXPECT_THAT(all, Not(HasSubstr(hidden)));
   EXPECT_EQ(completed({"re", ""}), "\n") << "no verb";

@@ -174,7 +174,10 @@ std::string Option::type() const {
       value);
 }
 
-std::vector<std::string> Option::texts() const { return std::visit(Texts{}, value); }
+std::vector<std::string> Option::texts() const {
+  const auto* const words = std::get_if<std::vector<std::string>*>(&value);
+  return rule.several && words != nullptr ? **words : std::visit(Texts{}, value);
+}
 
 void Option::read(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {

@@ -53,7 +53,7 @@ struct OptionRule {
   Index low = std::numeric_limits<Index>::min(), high = std::numeric_limits<Index>::max();  ///< of integers
   double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
   bool not_empty = false;                ///< `--base ""` was meant to say something
-  bool several = false;                  ///< of paths: `--job A B` as well as `--job A --job B`
+  bool several = false;                  ///< of paths and texts: `--job A B` as well as `--job A --job B`
   bool joined = false;                   ///< words behind it are part of it, with spaces between
   std::string_view needs{}, excludes{};  ///< another option
   Writes writes = Writes::nothing;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t help_column = 34;
 
 bool takes_commas(const Option& option) {
-  if (option.rule.behind_dashes) return false;
+  if (option.rule.behind_dashes || option.rule.several) return false;
   return std::holds_alternative<std::vector<int>*>(option.value) ||
          std::holds_alternative<std::vector<Index>*>(option.value) ||
          std::holds_alternative<std::vector<double>*>(option.value) ||
@@ -28,7 +28,8 @@ CLI::Option* declare(CLI::App& app, const Option& option) {
   CLI::Option* out = app.add_option(
       names, [](const CLI::results_t&) { return true; }, about);
   out->type_name(option.type());
-  const bool paths = std::holds_alternative<std::vector<std::filesystem::path>*>(option.value);
+  const bool paths =
+      option.rule.several || std::holds_alternative<std::vector<std::filesystem::path>*>(option.value);
   if ((paths && (option.rule.several || option.is_positional())) || option.rule.behind_dashes) {
     out->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();
   } else if (paths || takes_commas(option)) {

@@ -1,5 +1,6 @@
 // The verbs that predict an epoch: predict, and epoch, which then runs it.
 
+#include "app/interrupt.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/verb_functions.hpp"
@@ -21,7 +22,12 @@
 
 #include <fmt/format.h>
 
+#include <signal.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <thread>
 
 namespace assay {
 namespace {
@@ -110,17 +116,70 @@ Outcome predict_job(const PredictOptions& options) {
   put(options.json, to_text(answer), to_json(answer, utc_now()));
   if (!answer.no_epoch.empty() && answer.scores.empty()) {
     throw Error(job.source, "does not say how many steps an epoch has: " + answer.no_epoch,
-                "add --train-size and --batch, or \"dataset\" in a job's JSON");
+                "give --train-size and --batch, or \"dataset\" in a job's JSON");
   }
   if (std::ranges::any_of(answer.findings, &LintFinding::contradiction)) return {Word::contradicted};
-  const bool none = answer.no_epoch.empty() && most_elaborate(answer.models) == nullptr;
-  return {none && answer.scores.empty() ? Word::no_prediction : Word::predicted};
+  const Word word = word_of(answer);
+  const bool scored_alone = !answer.scores.empty() && (word == Word::no_epoch || word == Word::no_prediction);
+  return {scored_alone ? Word::predicted : word};
+}
+
+/// The epoch that goes on: its last window, and the waits of these steps.
+void keep_last_window(Job& job) {
+  job.windows.erase(job.windows.begin(), job.windows.end() - 1);
+  const Index steps = job.windows.front().steps;
+  for (StepPhase& phase : job.phases) {
+    if (phase.scope != Scope::training || std::ssize(phase.seconds) <= steps) continue;
+    phase = timed_phase(phase.name, phase.kind, {phase.seconds.end() - steps, phase.seconds.end()},
+                        phase.overlaps);
+  }
+}
+
+/// "left 14.0 s [12.0, 19.0], then validation 2.00 s".
+std::string left_text(const Forecast& f) {
+  Interval left = *predicted_epoch(f);
+  const double done = f.job.windows.front().wall_seconds + seconds_of(f.segments);
+  for (double* end : {&left.low, &left.middle, &left.high}) *end = std::max(0.0, *end - done);
+  std::string out = fmt::format("left {}", fine_seconds_text(left));
+  for (const Segment& one : f.segments)
+    out += fmt::format(", then {} {}", to_string(one.kind), seconds_text(one.seconds.middle));
+  return out;
+}
+
+/// Follows the lines that a training adds to the file, until its epoch or the training is over.
+Outcome watch(const PredictOptions& options) {
+  const std::string file = options.files.front().string();
+  constexpr Index enough = 3;
+  for (constexpr std::chrono::seconds pause{2};; std::this_thread::sleep_for(pause)) {
+    std::string text = read_file(file);
+    text.erase(text.rfind('\n') + 1);  // the last line may be half written
+    Job job = read_step_csv(text, file, options.facts.unit);
+    if (job.process == 0) {
+      throw Error(file, "does not say which process writes it",
+                  "name the file of $ASSAY_STEPS, which assay.timed() writes");
+    }
+    complete(job, options.facts);
+    keep_last_window(job);
+    const bool ended = kill(static_cast<pid_t>(job.process), 0) != 0 && errno == ESRCH;
+    if (job.windows.front().steps >= enough || ended) {
+      const Forecast answer = forecast(job);
+      if (!answer.no_epoch.empty())
+        throw Error(file, "has no epoch to predict: " + answer.no_epoch, "give --train-size and --batch");
+      const Index steps = answer.steps.steps(), done = job.windows.front().steps;
+      print_visible(stdout, "step {} of {}: {}\n", done, steps, left_text(answer));
+      std::fflush(stdout);
+      if (done >= steps) return {Word::predicted};
+      if (ended) return {Word::undecided, fmt::format("process {} ended before its epoch did", job.process)};
+    }
+    if (interrupted()) return {Word::interrupted};
+  }
 }
 
 }  // namespace
 
 Outcome predict_verb(const PredictOptions& options) {
   const auto& files = options.files;
+  if (options.watch) return watch(options);
   const auto results = std::ranges::count(files, JobFile::results, kind_of_file);
   if (results == 0) return predict_job(options);
   if (files.size() > 1) {

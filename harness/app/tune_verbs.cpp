@@ -1,5 +1,6 @@
 // The verbs `assay tune …`: each measures candidates in turns, rules on them and writes one record.
 #include "app/interrupt.hpp"
+#include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/tuned_kernels.hpp"
@@ -7,6 +8,7 @@
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/gate/paired_launches.hpp"
+#include "bench/tune/command_settings.hpp"
 #include "bench/tune/threshold_record.hpp"
 #include "bench/tune/variable.hpp"
 #include "core/check/passed_corners.hpp"
@@ -219,6 +221,76 @@ Outcome tuned_job(const TuneOptions& tune, std::string command) {
   write_record(tune.outputs, document, record_text(document), to_json(job));
   return {word_of(record.ruling)};
 }
+
+constexpr TuneWords command_words{.setting = "setting",
+                                  .settings = "settings",
+                                  .present = "the present setting",
+                                  .preferred = "with the fewest workers, then the least memory",
+                                  .control = "the present setting against itself was {} meanwhile"};
+
+/// The consequences of a choice, and what the measurement could not see.
+std::vector<std::string> consequences_of(const TuneRuling& ruling) {
+  const Candidate &present = ruling.candidates.front(), &chosen = ruling.candidates[ruling.chosen];
+  std::vector<std::string> out;
+  double unseen = 0;
+  for (const Candidate& one : ruling.candidates)
+    if (one.measured()) unseen = std::max(unseen, one.ratio.middle / one.ratio.low - 1);
+  out.push_back(fmt::format("A gain of less than {} could not have been seen.", percent_text(unseen)));
+  if (chosen.epoch_samples > 0) {
+    out.push_back(fmt::format(
+        "An epoch of {} samples takes {} instead of {}, start-up included, and without validation.",
+        assay::count_text(chosen.epoch_samples),
+        seconds_text(chosen.start_up + chosen.epoch_samples * chosen.seconds),
+        seconds_text(present.start_up + present.epoch_samples * present.seconds)));
+  }
+  const auto batch_of = [](const Candidate& one) {
+    const auto at = one.name.find("batch");
+    return at == std::string::npos ? "" : one.name.substr(at, one.name.find(',', at) - at);
+  };
+  if (batch_of(chosen) != batch_of(present))
+    out.emplace_back("Another batch trains differently: the loss after an epoch was not compared.");
+  return out;
+}
+
+}  // namespace
+
+Outcome tune_command_verb(const TuneCommandOptions& tune) {
+  std::vector<CommandSetting> settings = settings_of(tune.request);
+  if (const auto shard = shard_of_this_process(tune.shard)) {
+    const std::string present = settings.front().values;
+    std::erase_if(settings, [&](const CommandSetting& one) {
+      return one.values != present && !contains(*shard, "command", one.values);
+    });
+    if (settings.size() < 2) {
+      print_visible(stdout, "NOTHING TO DO: this shard holds no setting beside the present one\n");
+      return {Word::nothing_to_do};
+    }
+  }
+  TuneRecord record{.title = fmt::format("Settings of {}", fmt::join(tune.request.command, " ")),
+                    .words = command_words,
+                    .made = now(command_of("tune command", tune))};
+  std::vector<Candidate>& candidates = record.ruling.candidates = candidates_of(settings);
+  under_way(record.made, [&](const Hooks& hooks) {
+    record.method = measure_commands(settings, candidates, tune.policy, hooks);
+  });
+  if (candidates.front().epoch_samples > 0) record.rate = "samples/s";
+  if (const auto end = rule(record, tune.outputs.json)) return {*end};
+  record.consequences = consequences_of(record.ruling);
+  if (tune.confirm && record.ruling.chosen != 0) {
+    const Hooks hooks = Progress().hooks();
+    const double before = whole_run(settings.front(), hooks),
+                 after = whole_run(settings[record.ruling.chosen], hooks);
+    record.consequences.push_back(fmt::format("Confirmed by one run of each: {} instead of {}.",
+                                              seconds_text(after), seconds_text(before)));
+  }
+  const doc::Document document = record_document(record);
+  std::string words = record_text(document);
+  for (const std::string& one : record.consequences) words += one + "\n";
+  write_record(tune.outputs, document, words, record_json(record));
+  return {word_of(record.ruling)};
+}
+
+namespace {
 
 /// DONE for a threshold, and for a range that surely holds none.
 Word word_of(const ThresholdRecord& record) {

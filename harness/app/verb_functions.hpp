@@ -9,6 +9,7 @@
 #include "assay/shard.hpp"
 #include "bench/gate/wrapped_commands.hpp"
 #include "bench/ledger/stored_ledger.hpp"
+#include "bench/tune/command_settings.hpp"
 #include "bench/tune/threshold_rounds.hpp"
 #include "training/tune/settings.hpp"
 
@@ -308,6 +309,7 @@ struct JobFacts {
 struct PredictOptions {
   std::vector<std::filesystem::path> files;
   JobFacts facts;
+  bool watch = false;  ///< go on while the file grows
   std::filesystem::path markdown;
   std::string json;
 };
@@ -348,6 +350,14 @@ struct TuneBatchOptions {
 };
 struct TuneThreadsOptions {
   TuneOptions tune{.grid = {.threads = {1, 2}}};
+};
+/// Settings of any command.
+struct TuneCommandOptions {
+  CommandRequest request;
+  CommandPolicy policy;
+  bool confirm = false;  ///< run the present and the chosen setting to their ends
+  ShardOptions shard;    ///< of the settings; each has the present one
+  RecordOutputs outputs;
 };
 struct ThresholdOptions {
   ThresholdRequest request;
@@ -398,6 +408,7 @@ void describe(OptionList& o, ScoreOptions& options);
 void describe(OptionList& o, TuneLoaderOptions& options);
 void describe(OptionList& o, TuneBatchOptions& options);
 void describe(OptionList& o, TuneThreadsOptions& options);
+void describe(OptionList& o, TuneCommandOptions& options);
 void describe(OptionList& o, ThresholdOptions& options);
 void describe(OptionList& o, LibraryOptions& options);
 void describe(OptionList& o, KernelsOptions& options);
@@ -431,6 +442,7 @@ Outcome score_verb(const ScoreOptions& options);
 Outcome tune_loader_verb(const TuneLoaderOptions& options);
 Outcome tune_batch_verb(const TuneBatchOptions& options);
 Outcome tune_threads_verb(const TuneThreadsOptions& options);
+Outcome tune_command_verb(const TuneCommandOptions& options);
 Outcome tune_threshold_verb(const ThresholdOptions& options, const Registry& registry);
 Outcome tune_library_verb(const LibraryOptions& options, const Registry& registry);
 Outcome tune_kernels_verb(const KernelsOptions& options, const Registry& registry);

@@ -548,6 +548,8 @@ void describe(OptionList& o, PredictOptions& options) {
     "results of a suite; or a job: phases as JSON, traces of the PyTorch profiler, step times as CSV",
     {.required = true});
   describe(o, options.facts);
+  o("--watch", &options.watch, "go on while the file grows that $ASSAY_STEPS names, and say what is left",
+    {.repeated = false});
   json(o, options.json);
   markdown(o, options.markdown);
 }
@@ -588,6 +590,30 @@ void describe(OptionList& o, TuneThreadsOptions& options) {
   describe_tune(o, options.tune);
   o("--threads", &options.tune.grid.threads, "of a step, to try (default 1,2)", {.low = 1, .high = 4096});
   end_tune(o, options.tune);
+}
+
+void describe(OptionList& o, TuneCommandOptions& options) {
+  o("--vary", &options.request.vary,
+    "values of {workers} in the command, as workers=0,1,2; env:NAME=1,2 of a variable; may be repeated",
+    {.required = true, .several = true});
+  o("--present", &options.request.present,
+    "the values in use now, as workers=0,batch=32 (default: the first)");
+  o("--except", &options.request.except, "values that are not tried together, as workers=4,batch=64",
+    {.several = true});
+  o("--match", &options.policy.timing.match,
+    "seconds of a step that the command prints again and again, where it does not call assay.timed()");
+  o("--unit", choice_of(options.policy.timing.unit, units), "of that number", {.needs = "--match"});
+  o("--rate", &options.policy.timing.rate, "that number is a rate: more of it is better",
+    {.needs = "--match"});
+  budget(o, options.policy.budget_seconds, "seconds that all settings are measured for (default 300)");
+  o("--fresh", &options.policy.fresh,
+    "start each setting anew in every turn, instead of stopping it between");
+  o("--confirm", &options.confirm, "run the present and the chosen setting to their ends, too");
+  seed(o, options.policy.seed);
+  shard(o, options.shard);
+  describe_outputs(o, options.outputs, "write what was tried, and what was chosen, here, as JSON");
+  o("program", &options.request.command, "the program and its arguments, behind --",
+    {.required = true, .behind_dashes = true});
 }
 
 void describe(OptionList& o, ThresholdOptions& options) {
@@ -693,6 +719,7 @@ std::span<const Verb> verbs() {
       {"tune loader", "workers and batches ahead", call<tune_loader_verb>},
       {"tune batch", "samples of a step", call<tune_batch_verb>},
       {"tune threads", "threads of a step", call<tune_threads_verb>},
+      {"tune command", "any settings of any training", call<tune_command_verb>},
       {"tune threshold", "the size from which one variant is faster than another", call<tune_threshold_verb>},
       {"tune library", "the core type of OpenBLAS", call<tune_library_verb>},
       {"tune kernels", "the sizes of caches that our kernels reckon with", call<tune_kernels_verb>},

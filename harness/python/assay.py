@@ -3,6 +3,7 @@
     import assay
 
     assay.compare(f, g, x, y)               # is g faster than f, and does it compute the same?
+    for batch in assay.timed(loader): ...   # how long is an epoch, and why: assay predict job.json
 
     @assay.variant("layernorm")             # a kernel for an operation of assay, judged by its oracle
     def mine(x, gamma, beta, y, mean, rstd, rows, cols): ...
@@ -35,9 +36,10 @@ import re
 import signal
 import sys
 import tempfile
+import time
 
 __version__ = "0.1.0"
-__all__ = ["compare", "variant", "operation", "main", "Comparison", "AssayError"]
+__all__ = ["compare", "variant", "operation", "main", "timed", "Comparison", "AssayError"]
 
 _ABI = 1
 _MOST_AXES = 8
@@ -741,6 +743,157 @@ def _comparison(data, text, key):
             ratio = verdict["ratio"] if verdict["standing"] in ("same", "slower", "faster", "undecided") else {}
             return Comparison(verdict["standing"], ratio.get("middle"), ratio.get("low"), ratio.get("high"), text, data)
     raise AssayError(text.strip())
+
+
+_loops = {}  # that were timed in this process, by the file that they leave
+_steps_file = [0, -1]  # the process that opened $ASSAY_STEPS, and its descriptor
+_MOST_STEPS = 10000
+
+
+def timed(loader, phase="training", path="job.json", replay=False, sync=None):
+    """Times the steps of the loop `for batch in assay.timed(loader):`, and how long each waits for its batch.
+
+    Leaves `path`, which `assay predict` reads, when the loop ends or is left, and now and then before: seconds of its
+    first 10,000 steps and of their waits, and the processor time of this process and its children. `phase="validation"`
+    adds a loop over a validation set to that file. With `replay` the first eight batches are repeated, so that nothing
+    is loaded. `sync()` is called after each step, torch.cuda.synchronize for one. The loader is any iterable; a
+    DataLoader of PyTorch says how large its data set is. Where $ASSAY_STEPS names a file, each step adds a line to it,
+    for `assay tune command` and `assay predict --watch`.
+
+    Raises AssayError for an unknown phase, and OSError where a file cannot be written."""
+    if phase not in ("training", "validation"):
+        raise AssayError(f"phase={phase!r} is not known: training or validation")
+    return _Timed(loader, phase, os.path.abspath(path), replay, sync or (lambda: None))
+
+
+def _clocks():
+    """Seconds: now, of processors that this process and its children used, that anybody used, that the host took."""
+    tick, used = os.sysconf("SC_CLK_TCK"), os.times()
+    own = sum(used[:4])
+    for name in glob.glob("/proc/self/task/*/children"):
+        with open(name, encoding="ascii") as file:
+            children = file.read().split()
+        for child in children:
+            try:
+                with open(f"/proc/{child}/stat", encoding="utf-8", errors="replace") as file:
+                    own += sum(map(int, file.read().rpartition(")")[2].split()[11:13])) / tick
+            except OSError:  # it ended meanwhile
+                pass
+    with open("/proc/stat", encoding="ascii") as file:
+        ticks = [int(x) / tick for x in file.readline().split()[1:9]]
+    return time.perf_counter(), own, sum(ticks) - ticks[3] - ticks[4] - ticks[7], ticks[7]
+
+
+def _samples_of(batch):
+    """Its first extent, by its first tensor; None where nothing tells."""
+    if isinstance(batch, dict):
+        batch = list(batch.values())
+    if isinstance(batch, (tuple, list)) and batch:
+        first = batch[0]
+        return _samples_of(first) if hasattr(first, "shape") or isinstance(first, (dict, tuple, list)) else len(batch)
+    return batch.shape[0] if getattr(batch, "shape", None) else None
+
+
+class _Timed:
+    """One loop: its steps, and what is known of its loader."""
+
+    def __init__(self, loader, phase, path, replay, sync):
+        self._loader, self._phase, self._path, self._replay, self._sync = loader, phase, path, replay, sync
+        data = getattr(loader, "dataset", None)
+        self._train = len(data) if hasattr(data, "__len__") else 0
+
+    def __len__(self):
+        return len(self._loader)
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+    def _batches(self):
+        if not self._replay:
+            return iter(self._loader)
+        length = len(self._loader) if hasattr(self._loader, "__len__") else None
+        return itertools.islice(itertools.cycle(list(itertools.islice(self._loader, 8))), length)
+
+    def __iter__(self):
+        loops = _loops.setdefault(self._path, [])
+        loop = {"of": self, "steps": [], "loads": [], "batch": 0, "before": _clocks(), "used": None, "whole": 0.0}
+        loops.append(loop)
+        start, inner = time.perf_counter(), 0.0
+        try:
+            for number, batch in enumerate(self._batches()):
+                load = time.perf_counter() - start
+                samples = _samples_of(batch) or getattr(self._loader, "batch_size", None) or 1
+                known = len(loops)
+                yield batch
+                self._sync()
+                now = time.perf_counter()
+                # A validation inside a step is a phase of its own.
+                step = now - start - sum(other["whole"] for other in loops[known:])
+                start = now
+                loop["whole"] += step
+                if number < _MOST_STEPS:
+                    loop["steps"].append(step)
+                    loop["loads"].append(load)
+                    loop["batch"] = max(loop["batch"], samples)
+                self._tell(number, step, load, samples)
+                if number + 1 in (30, 100, 300, 1000, 3000, _MOST_STEPS):
+                    _write_job(self._path, loops, loop)
+        finally:
+            _write_job(self._path, loops, loop)
+
+    def _tell(self, number, step, load, samples):
+        path = os.environ.get("ASSAY_STEPS")
+        if not path:
+            return
+        if _steps_file[0] != os.getpid():
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+            _steps_file[:] = os.getpid(), os.open(path, flags, 0o666)
+            os.write(_steps_file[1], b"step,step_s,load_s,samples,phase,process,train,workers\n")
+        workers = getattr(self._loader, "num_workers", 0)
+        os.write(_steps_file[1], f"{number},{step:.9f},{load:.9f},{samples},{self._phase},{os.getpid()},{self._train},"
+                                 f"{workers}\n".encode())
+
+
+def _write_job(path, loops, now):
+    """Writes what the loops found so far, of which one has just ended, or goes on."""
+    if now["used"] is None or len(now["steps"]) < _MOST_STEPS:
+        now["used"] = [after - before for before, after in zip(now["before"], _clocks())] + [len(now["steps"])]
+    training = [one for one in loops if one["of"]._phase == "training" and one["steps"]]
+    validation = [one for one in loops if one["of"]._phase == "validation" and one["steps"]]
+    job = {"schema": "assay.job/1", "job": os.path.basename(sys.argv[0]) or "training", "dataset": {}, "windows": [],
+           "phases": {}}
+    if not training and not validation:
+        return
+    for one in training[-1:]:
+        loader = one["of"]._loader
+        job["dataset"] = {"batch": one["batch"], "drop_last": bool(getattr(loader, "drop_last", False))}
+        if one["of"]._train:
+            job["dataset"]["train"] = one["of"]._train
+        job["loader"] = {"workers": getattr(loader, "num_workers", 0),
+                         "prefetch": getattr(loader, "prefetch_factor", None) or 2,
+                         "in_order": bool(getattr(loader, "in_order", True))}
+    for run, one in enumerate(training):
+        job["windows"].append({"first_step": 0, "run": run, "step_seconds": one["steps"]})
+    if training:
+        job["phases"]["load"] = {"kind": "load", "seconds": sum((one["loads"] for one in training), [])}
+    measured = [one["used"] for one in training if one["used"]]
+    if measured:
+        wall, own, busy, taken, steps = map(sum, zip(*measured))
+        of_all = wall * (os.cpu_count() or 1)
+        job["weather"] = {"seconds": wall, "other_busy_share": min(1, max(0, (busy - own) / of_all)),
+                          "steal_share": min(1, max(0, taken / of_all))}
+        job["cores"] = len(os.sched_getaffinity(0))
+        job["processor_seconds"] = own / steps
+    if validation:
+        # A batch of validation counts as one of training, whatever its size.
+        share = [training[-1]["batch"] / one["batch"] if training else 1 for one in validation]
+        job["phases"]["validation"] = {"kind": "compute", "scope": "validation", "seconds": [
+            step * by for one, by in zip(validation, share) for step in one["steps"]]}
+        last = validation[-1]
+        job["dataset"]["validation"] = last["of"]._train or last["batch"] * len(last["steps"])
+    with open(path + ".part", "w", encoding="utf-8") as file:
+        json.dump(job, file)
+    os.replace(path + ".part", path)
 
 
 if __name__ == "__main__":

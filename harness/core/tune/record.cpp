@@ -35,11 +35,11 @@ std::string decision_sentence(const TuneRecord& record) {
                                        present.in_use.empty() ? present.name : present.in_use);
   switch (ruling.advice) {
     case Advice::keep:
-      return fmt::format("Keep {}{}: no {} tried is faster by more than {}.", uses,
+      return fmt::format("Keep {}{}: no {} tried is shown to be faster by more than {}.", uses,
                          rate_text(record, present), record.words.setting, percent_text(change_that_matters));
     case Advice::undecided:
-      return fmt::format("UNDECIDED: {}. Keep {}, and measure again on a quiet machine.",
-                         ruling.candidates[1].why, uses);
+      return fmt::format("UNDECIDED: {}. Keep {}, and measure again, longer or on a quiet machine.",
+                         ruling.doubt, uses);
     case Advice::take: break;
   }
   return fmt::format("{}{}: {} than {}{}; {}.",
@@ -101,12 +101,17 @@ doc::Table cases_table(const TuneRecord& record) {
 doc::Table reasons_table(const TuneRecord& record) {
   doc::Table out{
       .tag = "reasons",
-      .columns = doc::columns("name; expected; memory: Resident, at its peak.; rounds; !verdict; !reason")};
+      .columns = doc::columns("name; expected; memory: Resident, at its peak.; epoch: Start-up and steps.; "
+                              "waiting: Share of the steps.; "
+                              "processors: Seconds of them for 1,000 samples.; rounds; !verdict; !reason")};
   out.columns.front().name = record.words.setting;
   for (const Candidate& one : record.ruling.candidates) {
-    out.rows.push_back({one.name, one.hypothesis,
-                        one.peak_bytes > 0 ? doc::bytes(one.peak_bytes) : doc::Text(),
-                        doc::count(static_cast<double>(one.turns.size())), verdict_of(one), one.why});
+    out.rows.push_back(
+        {one.name, one.hypothesis, one.peak_bytes > 0 ? doc::bytes(one.peak_bytes) : doc::Text(),
+         one.epoch_samples > 0 ? doc::seconds(one.start_up + one.epoch_samples * one.seconds) : doc::Text(),
+         one.wait_share > 0 ? doc::share(one.wait_share) : doc::Text(),
+         one.processor_seconds > 0 ? doc::seconds(1000 * one.processor_seconds) : doc::Text(),
+         doc::count(static_cast<double>(one.turns.size())), verdict_of(one), one.why});
   }
   return out;
 }

@@ -60,12 +60,18 @@ bool is_look(int done, const TuneRounds& rounds) {
   return false;
 }
 
+/// The error of 5 %, shared by so many tests (Bonferroni).
+double shared_coverage(std::size_t tests) {
+  return 1 - (1 - wanted_coverage) / static_cast<double>(std::max<std::size_t>(1, tests));
+}
+
 /// Removes candidates that have lost; the present setting stays.
-void drop_losers(std::vector<std::size_t>& taking_part, const std::vector<Candidate>& candidates, int looks) {
-  const double tests = static_cast<double>((candidates.size() - 1) * static_cast<std::size_t>(looks));
-  const double coverage = 1 - (1 - wanted_coverage) / tests;
+void drop_losers(std::vector<std::size_t>& taking_part, const std::vector<Candidate>& candidates,
+                 const TuneRounds& rounds) {
+  const double coverage = shared_coverage((candidates.size() - 1) * static_cast<std::size_t>(rounds.looks));
   std::erase_if(taking_part, [&](std::size_t i) {
-    if (i == 0) return false;
+    if (i < rounds.kept) return false;
+    if (has_moved(ratio_from(logs_of_all(candidates[i], candidates.front(), &Turn::control)))) return false;
     const Interval log = centre(logs_of_all(candidates[i], candidates.front(), &Turn::seconds), coverage);
     return log.coverage >= coverage && decision_on(exponential(log)) == Decision::reject;
   });
@@ -88,9 +94,9 @@ double beaten_bound(const Candidate& candidate) {
   return centre(logs).high < std::log1p(-bound_slack) ? median(bounds) : 0;
 }
 
-void rule_on(Candidate& one, const Candidate& present, const TuneWords& words) {
+void rule_on(Candidate& one, const Candidate& present, const TuneWords& words, double coverage) {
   if (one.measured()) {
-    one.ratio = ratio_between(one, present);
+    one.ratio = ratio_between(one, present, coverage);
     one.control = ratio_from(logs_of_all(one, present, &Turn::control));
     for (std::size_t at = 0; at < case_count(one); ++at)
       one.cases.push_back(ratio_from(logs_of_case(one, present, &Turn::seconds, at)));
@@ -146,14 +152,14 @@ void measure_rounds(std::vector<Candidate>& candidates, const TuneRounds& rounds
     if (turns.empty() || hooks.stopped()) return;
     for (std::size_t i = 0; i < order.size(); ++i) candidates[order[i]].turns.push_back(std::move(turns[i]));
     for (Candidate& candidate : candidates) {
-      if (!candidate.wrong.empty()) candidate.turns.clear();
+      if (!candidate.measured()) candidate.turns.clear();
     }
-    if (is_look(round + 1, rounds)) drop_losers(taking_part, candidates, rounds.looks);
+    if (is_look(round + 1, rounds)) drop_losers(taking_part, candidates, rounds);
   }
 }
 
-Interval ratio_between(const Candidate& one, const Candidate& other) {
-  return ratio_from(logs_of_all(one, other, &Turn::seconds));
+Interval ratio_between(const Candidate& one, const Candidate& other, double coverage) {
+  return exponential(centre(logs_of_all(one, other, &Turn::seconds), coverage));
 }
 
 std::size_t rounds_of(const std::vector<Candidate>& candidates) { return candidates.front().turns.size(); }
@@ -165,7 +171,10 @@ std::string_view to_string(Advice advice) {
 
 TuneRuling ruled(const TuneWords& words, std::vector<Candidate> candidates) {
   TuneRuling out{.candidates = std::move(candidates)};
-  for (Candidate& one : out.candidates) rule_on(one, out.candidates.front(), words);
+  const auto measured = std::ranges::count_if(out.candidates, &Candidate::measured);
+  const double coverage =
+      shared_coverage(static_cast<std::size_t>(std::max<std::ptrdiff_t>(2, measured) - 1));
+  for (Candidate& one : out.candidates) rule_on(one, out.candidates.front(), words, coverage);
   const auto is = [&](std::size_t i, Decision decision) {
     return out.candidates[i].measured() && out.candidates[i].decision == decision;
   };
@@ -191,10 +200,13 @@ TuneRuling ruled(const TuneWords& words, std::vector<Candidate> candidates) {
     if (faster && !is(i, Decision::retain)) continue;
     if (one.price < out.candidates[out.chosen].price) out.chosen = i;
   }
-  const bool doubtful = std::ranges::any_of(out.candidates, [](const Candidate& one) {
-    return one.decision == Decision::confounded || one.decision == Decision::over_bound;
-  });
-  out.advice = out.chosen != 0 ? Advice::take : doubtful && !told ? Advice::undecided : Advice::keep;
+  for (std::size_t i = 0; i < out.candidates.size() && out.chosen == 0 && out.doubt.empty(); ++i) {
+    const Candidate& one = out.candidates[i];
+    if (!told && (is(i, Decision::confounded) || is(i, Decision::over_bound))) out.doubt = one.why;
+    if (is(i, Decision::no_change) && one.ratio.low * (1 + gain_that_decides) < 1)
+      out.doubt = fmt::format("{} may be faster by a factor of {:.2f}", one.name, 1 / one.ratio.low);
+  }
+  out.advice = out.chosen != 0 ? Advice::take : out.doubt.empty() ? Advice::keep : Advice::undecided;
   return out;
 }
 

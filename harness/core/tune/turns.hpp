@@ -34,6 +34,9 @@ struct Candidate {
   std::string wrong;          ///< how its results differ from the right ones
   std::vector<Turn> turns;    ///< by round: fewer than the present setting has, once it has lost
   double peak_bytes = 0;      ///< of resident memory; 0: not known
+  /// Of commands; 0 where not known: seconds to the first step, the share of steps that is waiting, seconds
+  /// of processors for a sample, samples of an epoch.
+  double start_up = 0, wait_share = 0, processor_seconds = 0, epoch_samples = 0;
 
   // The findings of ruled().
   Decision decision = Decision::no_change;  ///< without meaning for candidates that were left out
@@ -62,6 +65,7 @@ struct TuneRounds {
   int rounds = 10;
   std::uint64_t seed = 42;
   int looks = usual_looks;  ///< 0 measures every candidate in every round
+  std::size_t kept = 1;     ///< so many of the first candidates are measured in every round
 };
 
 /// Measures a turn of each candidate, named by position, in this order, and returns the turns in the same
@@ -73,13 +77,14 @@ TakeTurns one_by_one(std::function<Turn(std::size_t candidate)> take_turn, const
 
 /// Measures rounds in an order that is drawn anew for each. Ends after an interrupt, without the round that
 /// it fell in, and when the present setting is wrong. At a look, candidates that are slower than the present
-/// setting by an interval whose error of 5 % is shared by all candidates and looks (Bonferroni) are dropped.
+/// setting by an interval whose error of 5 % is shared by all candidates and looks (Bonferroni) are dropped,
+/// unless the control has moved.
 void measure_rounds(std::vector<Candidate>& candidates, const TuneRounds& rounds, const TakeTurns& take_turns,
                     const Hooks& hooks);
 
 /// The time of one candidate over the time of another: in each round the median over slices, then the mean of
 /// logarithms over cases.
-Interval ratio_between(const Candidate& one, const Candidate& other);
+Interval ratio_between(const Candidate& one, const Candidate& other, double coverage = 0.95);
 
 /// Returns the number of rounds that the present setting was measured in.
 std::size_t rounds_of(const std::vector<Candidate>& candidates);
@@ -87,8 +92,10 @@ std::size_t rounds_of(const std::vector<Candidate>& candidates);
 enum class Advice {
   take,      ///< another setting is faster, or as fast and cheaper
   keep,      ///< none is
-  undecided  ///< the controls moved: nothing can be told
+  undecided  ///< the controls moved, or a setting may be faster by more than could be seen
 };
+/// A gain that a decision to keep the present setting must exclude.
+inline constexpr double gain_that_decides = 0.1;
 std::string_view to_string(Advice advice);  ///< `TAKE`
 
 struct TuneRuling {
@@ -97,11 +104,13 @@ struct TuneRuling {
   std::size_t chosen = 0;
   std::size_t best = 0;  ///< the lowest ratio among the present setting and the faster ones
   std::size_t tied = 0;  ///< candidates that cannot be told from the best, itself included
+  std::string doubt;     ///< why it is undecided
 };
 
 /// Rules on the measured turns, as a pure function, with at least 6 rounds: an interval of 95 % needs them.
-/// The cheapest is chosen of the candidates that cannot be told from the best; of those that are faster than
-/// the present setting, where any is.
+/// The error of 5 % is shared by all candidates, so that of a hundred equal settings none is taken. The
+/// cheapest is chosen of the candidates that cannot be told from the best; of those that are faster than the
+/// present setting, where any is.
 TuneRuling ruled(const TuneWords& words, std::vector<Candidate> candidates);
 
 }  // namespace assay

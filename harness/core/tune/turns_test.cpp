@@ -70,6 +70,43 @@ TEST(Rounds, DropALoserOnceItsErrorSharedOverCandidatesAndLooksIsSmall) {
   EXPECT_EQ(ruling.chosen, 1U);
 }
 
+TEST(Rounds, TakeNoneOfAHundredEqualSettings) {
+  int taken = 0;
+  for (int seed = 1; seed <= 20; ++seed) {
+    auto all = candidates(101);
+    Rng rng(static_cast<std::uint64_t>(seed));
+    measure_rounds(all, {.rounds = 16}, scripted(std::vector<double>(101, 1), 0.1, rng), {});
+    taken += ruled(words, all).advice == Advice::take ? 1 : 0;
+  }
+  EXPECT_LE(taken, 3) << "by luck one of twenty";
+}
+
+TEST(Rounds, DropNothingWhileTheControlIsOff) {
+  auto all = candidates(3);
+  const TakeTurns take = [](std::span<const std::size_t> order, int) {
+    std::vector<Turn> out;
+    for (const std::size_t i : order)
+      out.push_back({.seconds = {{i == 2 ? 2.0 : 1.0}}, .control = {{i == 0 ? 1 : 1.2}}});
+    return out;
+  };
+  measure_rounds(all, {.rounds = 40}, take, {});
+  EXPECT_THAT(all[2].turns, SizeIs(40));
+}
+
+// Turns of half and of twice the present time exclude no gain of a tenth.
+TEST(Rulings, AreUndecidedWhereAGainCouldNotBeSeen) {
+  auto all = candidates(2);
+  for (int round = 0; round < 6; ++round) {
+    all[0].turns.push_back({.seconds = {{1}}, .control = {{1}}});
+    all[1].turns.push_back({.seconds = {{round % 2 == 0 ? 0.5 : 2}}, .control = {{1}}});
+  }
+  const TuneRuling noisy = ruled(words, all);
+  EXPECT_EQ(noisy.advice, Advice::undecided);
+  EXPECT_THAT(noisy.doubt, ::testing::HasSubstr("1 may be faster by a factor of 2.00"));
+  for (Turn& turn : all[1].turns) turn.seconds = {{1}};
+  EXPECT_EQ(ruled(words, all).advice, Advice::keep);
+}
+
 TEST(Rounds, DropNothingWhereNoLookIsAskedForOrRoundsAreTooFew) {
   for (const TuneRounds& rounds : {TuneRounds{.rounds = 40, .looks = 0}, TuneRounds{.rounds = 8}}) {
     auto all = candidates(8);

@@ -49,10 +49,16 @@ struct Calibration {
   double persistence = 0;                ///< of these runs: persistence_of()
   double span = 0;                       ///< seconds over which these runs are spread; 0: not known
   Spread period;                         ///< of `steady`
-  std::optional<Interval> moved;         ///< seconds per step that cover all that was seen; set by drift
-  LineFit line;                          ///< of the same windows
+  /// Later steps differ from those that were seen by this much in nine of ten epochs, as a logarithm: by
+  /// drift, by others on the machine, and by what the scatter from step to step tells of these.
+  double pace = 0;
+  Index seen = 0;  ///< the first steps of the epoch that is predicted; 0: of another
+  LineFit line;    ///< of the same windows
   /// The share of processor time that other processes and the host took meanwhile, 0.9 at most.
   double taken_share = 0;
+  double processor = 0;   ///< seconds of processors that a step takes, with its workers; 0: not known
+  double cores_left = 0;  ///< by others, but as many as the job used; 0: not known
+  Index cores = 0;        ///< 0: not known
 
   double one_off = 0;  ///< A, first fill included
   bool one_off_known = false;

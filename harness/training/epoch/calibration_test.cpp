@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -49,7 +50,7 @@ TEST(Calibration, OfSteadyStepsRaisesNoDoubt) {
   const Calibration c = calibrate({.windows = {window_of(about(0.1, 40))}});
   EXPECT_THAT(c.flags, IsEmpty());
   EXPECT_NEAR(c.period.mean, 0.1, 1e-12);
-  EXPECT_FALSE(c.moved);
+  EXPECT_LT(c.pace, 0.1);
 }
 
 // Four steps of 0.5 s before 36 of 0.1 s: 4 * 0.4 s are start-up.
@@ -72,9 +73,22 @@ TEST(Calibration, RaisesDriftWhereTheSecondHalfIsSlower) {
   const Calibration c = calibrate({.windows = {window_of(joined(about(0.1, 20), about(0.11, 20)))}});
   ASSERT_TRUE(c.flagged(Doubt::drift));
   EXPECT_THAT(c.flags[0].text, HasSubstr("from step 30 on, steps are 10.0 % slower"));
-  ASSERT_TRUE(c.moved);
-  EXPECT_LT(c.moved->low, 0.1);
-  EXPECT_GT(c.moved->high, 0.11);
+  EXPECT_GE(c.pace, std::log(1.1) - 1e-9);
+}
+
+// Twenty steps that vary by 10 % from one to the next, as beside others; and by 1 %.
+TEST(Calibration, TellsByTheScatterOfNeighboursHowFarLaterStepsMayBe) {
+  std::vector<double> calm, rough;
+  for (int i = 0; i < 20; ++i) {
+    calm.push_back(i % 2 == 0 ? 0.1 : 0.101);
+    rough.push_back(i % 2 == 0 ? 0.1 : 0.11);
+  }
+  EXPECT_NEAR(calibrate({.windows = {window_of(calm)}}).pace, 3.5 * std::log(1.01), 1e-9);
+  EXPECT_NEAR(calibrate({.windows = {window_of(rough)}}).pace, 3.5 * std::log(1.1), 1e-9);
+  Job job{.windows = {window_of(rough)}};
+  job.weather = {.seconds = 6};
+  EXPECT_NEAR(calibrate(job).pace, 0.12, 1e-9) << "nobody else was there";
+  EXPECT_NEAR(calibrate({.windows = {window_of({0.1, 0.1, 0.1})}}).pace, 0.36, 1e-9) << "too few to tell";
 }
 
 TEST(Calibration, RaisesDriftBetweenWindows) {

@@ -39,9 +39,12 @@ std::vector<std::string> left_out(const Job& job, const Calibration& c) {
     out.push_back(
         fmt::format("a checkpoint every {} steps: an epoch has fewer", count_text(d.checkpoint_every)));
   }
-  out.push_back(
-      fmt::format("{}logging and whatever else comes every so many steps, unless a window contained it",
-                  d.checkpoint_every > 0 ? "" : "checkpoints, "));
+  if (d.validation == 0)
+    out.push_back(
+        "validation and evaluation: --validation-size, and a phase of the scope validation, add them");
+  if (d.checkpoint_every == 0)
+    out.push_back("checkpoints: \"checkpoint_every\", and a phase of the scope checkpoint, add them");
+  out.push_back("logging and whatever else comes every so many steps, unless a window contained it");
   return out;
 }
 
@@ -82,6 +85,12 @@ Forecast forecast(const Job& job, const Job* against) {
     return out;
   }
   out.steps = count_steps(job.dataset.train, job.dataset.batch, job.dataset.drop_last);
+  if (out.steps.steps() == 0) {
+    out.no_epoch = fmt::format("a batch of {} is dropped, since an epoch has {} samples", job.dataset.batch,
+                               job.dataset.train);
+    return out;
+  }
+  out.enough = enough_steps(c, *target);
   out.segments = segments_of(c, *target);
   out.models = predict_with_all(c, *target);
   out.what_if = what_if(job, c, out.queue, *target);

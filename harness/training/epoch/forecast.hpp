@@ -93,6 +93,7 @@ struct Forecast {
   std::vector<ModelPrediction> models;  ///< the same
   Experience experience;  ///< of epochs before, with the most elaborate model; none unless a log is kept
   LoaderQueue queue;      ///< with contention as fitted
+  Index enough = 0;       ///< steps after which the interval would decide something; 0: not known
   std::string limited_by;
   std::vector<WhatIf> what_if;
   std::vector<Score> scores;

@@ -156,6 +156,50 @@ TEST(Forecast, DoubtsPartsThatDoNotExplainTheStep) {
   EXPECT_EQ(f.queue.load_contention, 1);
 }
 
+// The loop waits 0.4 of 30.4 ms, and nobody named the rest.
+TEST(Forecast, LetsTheUnnamedRestCompeteForTheLimit) {
+  Job job = by_hand();
+  job.loader.workers = 2;
+  job.windows[0].step_seconds.assign(10, 0.0304);
+  job.windows[0].wall_seconds = 0.304;
+  job.phases.resize(1);
+  job.phases[0].seconds.assign(10, 0.0004);
+  job.phases[0].mean_seconds = 0.0004;
+  EXPECT_THAT(forecast(job).limited_by, HasSubstr("the step itself: 30.0 ms of 30.4 ms that no phase names"));
+}
+
+// 10.05 steps take 0.095 s of processors each, and two cores are left: 0.477 s, and a quarter more for
+// handing batches over, though the loader would give them all in 0.603 + 0.04 s. Of half a core 2.5 s are the
+// least.
+TEST(Forecast, LetsWorkersBringNoMoreThanTheProcessorsHold) {
+  Job job = by_hand();
+  job.cores = 2;
+  job.processor_seconds = 0.095;
+  job.weather = {.seconds = 5};
+  EXPECT_NEAR(what_if_seconds(forecast(job), "1 worker"), 0.04 + 0.603, 1e-9);
+  job.processor_seconds = 0.05;
+  job.weather.other_busy_share = 0.8;
+  const Forecast full = forecast(job);
+  EXPECT_NEAR(what_if_seconds(full, "2 workers"), 1.25 * 10.05 * 0.05 / 0.5, 1e-9) << "slower than 1.005 s";
+  for (const WhatIf& one : full.what_if) {
+    EXPECT_NE(one.change, "4 workers") << "there are two cores";
+    if (one.change != "2 workers") continue;
+    EXPECT_THAT(one.given, HasSubstr("at least 1.00 s: 503 ms of processors on 0.5 cores"));
+  }
+}
+
+TEST(Forecast, HasNoEpochWithoutASingleStep) {
+  Job job = by_hand();
+  job.dataset = {.train = 10, .batch = 32, .drop_last = true};
+  EXPECT_THAT(forecast(job).no_epoch, HasSubstr("a batch of 32 is dropped"));
+}
+
+TEST(Forecast, AsksForWhatItDoesNotKnow) {
+  const Forecast f = forecast(by_hand());
+  EXPECT_THAT(f.left_out, Contains(HasSubstr("validation and evaluation")));
+  EXPECT_THAT(f.left_out, Contains(HasSubstr("checkpoint_every")));
+}
+
 // 10.05 steps of 0.06 s, or of 0.04 s.
 TEST(Forecast, BoundsAnEpochByEachResource) {
   const Forecast f = forecast(by_hand());

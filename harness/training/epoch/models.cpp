@@ -138,6 +138,20 @@ struct Question {
   std::vector<Segment> segments = segments_of(c, target);
 };
 
+/// Later steps differ from those that were seen; the seen ones are in the epoch as they were. Ratios err, so
+/// that both ends are factors.
+void widen_by_pace(Interval& seconds, const Calibration& c, const Target& target) {
+  if (seconds.coverage <= 0) return;
+  const auto seen = static_cast<double>(c.seen);
+  const double known = target.from_start && seen < target.steps ? seen / target.steps : 0;
+  const auto factor = [&](double log, double sign) {
+    return known + (1 - known) * std::exp(sign * std::hypot(log, c.pace));
+  };
+  const double ratio = seconds.low / seconds.middle;
+  seconds.low = seconds.middle * factor(ratio > 0 ? std::log(ratio) : std::log1p(1 - ratio), -1);
+  seconds.high = seconds.middle * factor(std::log(seconds.high / seconds.middle), 1);
+}
+
 /// Adds the parts that are the same for all models, and spreads the intervals over the whole.
 ModelPrediction completed(ModelPrediction out, const Question& question, double fill,
                           const Interval& measured) {
@@ -147,14 +161,8 @@ ModelPrediction completed(ModelPrediction out, const Question& question, double 
   const double alone = out.one_off + fill + out.partial;
   out.seconds = shifted(with_segments(steps, segments), alone);
   out.one_off += fill;
-  const double besides = alone + seconds_of(segments);
-  if (c.moved && c.period.mean > 0) {
-    // Drift: nothing says where the mean goes from here, but it was seen at both ends of this.
-    out.seconds.low = std::min(out.seconds.low, c.moved->low / c.period.mean * steps.middle + besides);
-    out.seconds.high = std::max(out.seconds.high, c.moved->high / c.period.mean * steps.middle + besides);
-    out.seconds.coverage = 0;
-    out.no_interval = "drift: what was seen, not what will be";
-  }
+  if (!(out.seconds.middle > 0)) return {.model = out.model, .impossible = "it says less than no time"};
+  widen_by_pace(out.seconds, c, target);
   return out;
 }
 
@@ -258,23 +266,50 @@ double hand_over(const Calibration& c) {
 
 LoaderQueue fitted_queue(const Calibration& c) {
   LoaderQueue queue = c.queue;
-  // A factor on all times makes the clock of the queue slower and changes nothing else.
-  if (c.contention_assumed)
-    queue.load_contention = queue.compute_contention = std::max(1.0, measured_by_played(c));
+  if (!c.contention_assumed) return queue;
+  const double ratio = std::max(1.0, measured_by_played(c));
+  const bool waits_known = std::ranges::any_of(
+      c.parts, [](const StepPhase& part) { return part.kind == PhaseKind::load && !part.overlaps; });
+  if (ratio <= 1 || !waits_known || c.period.steps == 0) {
+    // A factor on all times makes the clock of the queue slower and changes nothing else.
+    queue.load_contention = queue.compute_contention = ratio;
+    return queue;
+  }
+  // Beyond its wait a step takes what it takes. Batches come so late that the loop waits as it did.
+  queue.compute_contention = std::max(1.0, (c.period.mean - c.waited) / mean_of(c.rest));
+  const auto comes_late = [&](double contention) {
+    queue.load_contention = contention;
+    constexpr double nearly = 0.99;
+    return steady_period(queue, replica_steps, c.load, c.rest) > nearly * c.period.mean;
+  };
+  double low = queue.compute_contention, high = low;
+  while (!comes_late(high)) high *= 2;
+  constexpr int halvings = 20;
+  for (int i = 0; i < halvings && low < high; ++i) {
+    const double between = (low + high) / 2;
+    (comes_late(between) ? high : low) = between;
+  }
+  queue.load_contention = high;
   return queue;
 }
 
-namespace {
-
-/// Widens an interval by the share s that others took of the processors during the calibration. Should they
-/// leave, a step has all of the processors and takes 1 - s of the time. Should they take the same share of
-/// the rest again, it takes 1 / (1 - s).
-void widen_by_weather(ModelPrediction& prediction, double taken_share) {
-  Interval& seconds = prediction.seconds;
-  if (!prediction.impossible.empty() || seconds.low >= seconds.high) return;
-  if (seconds.low > 0) seconds.low *= 1 - taken_share;
-  seconds.high /= 1 - taken_share;
+Index enough_steps(const Calibration& c, const Target& target) {
+  if (c.period.steps == 0 || c.period.freedom == 0) return 0;
+  const Interval now = sum_of_steps(c.period, target.steps);
+  const auto measured = static_cast<double>(c.period.steps);
+  constexpr double further = 1.1;
+  for (double steps = measured; steps < target.steps; steps = std::ceil(further * steps)) {
+    Calibration later = c;
+    later.seen = static_cast<Index>(steps);
+    const double luck = std::pow(now.high / now.middle, std::sqrt(measured / steps));
+    Interval seconds{1 / luck, 1, luck, predicted_coverage};
+    widen_by_pace(seconds, later, {.steps = target.steps});
+    if (seconds.high <= widest_prediction * seconds.low) return later.seen;
+  }
+  return 0;
 }
+
+namespace {
 
 void add_by_parts(const Question& question, std::vector<ModelPrediction>& out) {
   const auto& [c, target, segments] = question;
@@ -317,7 +352,6 @@ std::vector<ModelPrediction> predict_with_all(const Calibration& c, const Target
   const Question question{c, target};
   std::vector<ModelPrediction> out{by_mean(question), by_line(question)};
   add_by_parts(question, out);
-  for (ModelPrediction& one : out) widen_by_weather(one, c.taken_share);
   return out;
 }
 
@@ -365,9 +399,7 @@ std::vector<Segment> segments_of(const Calibration& c, const Target& target) {
   std::vector<Segment> out;
   const auto add = [&](SegmentKind kind, double count, const Spread& one) {
     if (count <= 0 || one.steps == 0) return;
-    Interval seconds = sum_of_steps(one, count);
-    seconds.low = std::max(0.0, seconds.low);  // few samples may say less than no time
-    out.push_back({kind, count, one.mean, seconds});
+    out.push_back({kind, count, one.mean, sum_of_steps(one, count)});
   };
   add(SegmentKind::validation, target.validation_steps, c.validation);
   add(SegmentKind::checkpoint, target.checkpoints, c.checkpoint);

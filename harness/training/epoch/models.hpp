@@ -71,8 +71,9 @@ struct ModelPrediction {
   std::string no_interval;  ///< why
 };
 
-/// The queue of a calibration. Where the contention was not measured, one factor on all its times is fitted,
-/// so that M4 takes the measured time of a step; it is 1 at least.
+/// The queue of a calibration. Where the contention was not measured, it is fitted, so that M4 takes the
+/// measured time of a step: by two factors where the wait is known, one on loading and one on the rest, else
+/// by one on all times. Factors are 1 at least.
 LoaderQueue fitted_queue(const Calibration& calibration);
 /// Returns the measured time of a step over the time that M4 makes of its parts; 1 where either is not known,
 /// and without workers.
@@ -87,7 +88,13 @@ double hand_over(const Calibration& calibration);
 double largest_resource(const LoaderQueue& queue, double load, double rest);
 double queue_formula(const LoaderQueue& queue, double load, double rest);
 
-/// Intervals are wider by the share of the processors that others took during the calibration.
+/// An interval whose ends differ by a larger factor decides nothing.
+inline constexpr double widest_prediction = 1.5;
+/// Returns how many of its first steps would narrow the interval of an epoch to that; 0 where none would,
+/// or nobody can tell.
+Index enough_steps(const Calibration& calibration, const Target& target);
+
+/// Intervals are wider by the pace of the calibration.
 std::vector<ModelPrediction> predict_with_all(const Calibration& calibration, const Target& target);
 
 /// The most elaborate model that has an answer; null when none has.

@@ -112,7 +112,7 @@ TEST(Models, AddWhatStepsAndSegmentsMayBeOffByBySquares) {
   const Interval& seconds = of(all, Model::mean).seconds;
   EXPECT_NEAR(seconds.middle, 144, 1e-9);
   EXPECT_NEAR(seconds.high - 144, 2.919986 * 6, 1e-4);
-  EXPECT_NEAR(144 - seconds.low, 2.919986 * 6, 1e-4);
+  EXPECT_GT(seconds.low, 144 - 2.919986 * 6) << "as many times shorter, and not as much";
   EXPECT_EQ(seconds.coverage, predicted_coverage);
   const auto segments = segments_of(c, target);
   ASSERT_EQ(segments.size(), 1U);
@@ -128,7 +128,8 @@ TEST(Models, KnowNoSegmentOfLessThanNoTime) {
   c.checkpoint = spread_of(std::vector<Group>{{1, 1}, {1, 9}});
   const auto segments = segments_of(c, {.checkpoints = 2});
   ASSERT_EQ(segments.size(), 1U);
-  EXPECT_EQ(segments[0].seconds.low, 0);
+  EXPECT_GT(segments[0].seconds.low, 0);
+  EXPECT_LT(segments[0].seconds.low, 2);
   EXPECT_NEAR(segments[0].seconds.middle, 10, 1e-9);
 }
 
@@ -233,21 +234,49 @@ TEST(Models, SayWhatTheyLack) {
   EXPECT_EQ(most_elaborate(all), nullptr);
 }
 
-// The mean was seen from 0.9 to 1.2 of a period of 1 s: for 100 steps nothing between 90 and 120 s is
-// excluded.
-TEST(Models, WidenTheirIntervalsToWhatDriftHasShown) {
-  Calibration c = parts_of(0, 2, 0.4, 0.6);
-  c.all = c.steady = {{10, 1.0}, {10, 1.0}};
+/// Steps of 1 s that hardly vary.
+Calibration steady() {
+  Calibration c;
+  c.no_load = "no load phase";
+  c.all = c.steady = {{10, 1.0}, {10, 1.0001}, {10, 0.9999}, {10, 1.0}};
   c.period = spread_of(c.steady);
-  c.moved = Interval{0.9, 1.0, 1.2};
-  const auto all = predict_with_all(c, {.steps = 100});
-  for (const Model model : {Model::mean, Model::queue}) {
-    const ModelPrediction& one = of(all, model);
-    EXPECT_LE(one.seconds.low, 90 + 1e-9);
-    EXPECT_GE(one.seconds.high, 120 - 1e-9);
-    EXPECT_EQ(one.seconds.coverage, 0);
-    EXPECT_THAT(one.no_interval, HasSubstr("drift"));
-  }
+  return c;
+}
+
+// 100 steps of 1 s whose pace may change by a factor of e^0.2. Of the same epoch 40 were seen: 60 may change.
+TEST(Models, WidenTheirIntervalsByThePaceOfWhatWasNotSeen) {
+  Calibration c = steady();
+  c.pace = 0.2;
+  Interval seconds = of(predict_with_all(c, {.steps = 100}), Model::mean).seconds;
+  EXPECT_NEAR(seconds.low, 100 * std::exp(-0.2), 0.1);
+  EXPECT_NEAR(seconds.high, 100 * std::exp(0.2), 0.1);
+  c.seen = 40;
+  seconds = of(predict_with_all(c, {.steps = 100}), Model::mean).seconds;
+  EXPECT_NEAR(seconds.low, 40 + 60 * std::exp(-0.2), 0.1);
+  EXPECT_NEAR(seconds.high, 40 + 60 * std::exp(0.2), 0.1);
+  seconds = of(predict_with_all(c, {.steps = 100, .from_start = false}), Model::mean).seconds;
+  EXPECT_NEAR(seconds.high, 100 * std::exp(0.2), 0.1) << "other steps";
+}
+
+// Steps of 1 and 5 ms, as in two lines of a table: Student's 6.3 makes an additive interval reach below 0.
+TEST(Models, KnowNoTimeBelowZero) {
+  Calibration c = steady();
+  c.all = {{1, 0.001}, {1, 0.005}};
+  const Interval seconds = of(predict_with_all(c, {.steps = 100}), Model::mean).seconds;
+  EXPECT_GT(seconds.low, 0);
+  EXPECT_NEAR(seconds.middle, 0.3, 1e-9);
+  EXPECT_GT(seconds.high, 1);
+}
+
+// (k + (100 - k) e^0.4) / (k + (100 - k) e^-0.4) falls to 1.5 at k = 50: 124.6 / 83.5 = 1.49.
+TEST(Models, SayAfterHowManyStepsAnIntervalDecides) {
+  Calibration c = steady();
+  c.period.steps = 10;
+  c.pace = 0.4;
+  EXPECT_NEAR(static_cast<double>(enough_steps(c, {.steps = 100})), 50, 5);
+  c.pace = 0.01;
+  EXPECT_EQ(enough_steps(c, {.steps = 100}), 10) << "now";
+  EXPECT_EQ(enough_steps({}, {.steps = 100}), 0) << "one cannot tell";
 }
 
 // The parts say a step every 2 s, measured was one every 2.5 s: everything takes 1.25 times as long.
@@ -266,18 +295,18 @@ TEST(Models, FitContentionToWhatWasMeasuredTogether) {
   EXPECT_EQ(fitted_queue(c).load_contention, 1.1) << "what was measured stays";
 }
 
-TEST(Models, WidenIntervalsByWhatOthersTookInTheCalibration) {
-  Calibration quiet;
-  quiet.all = quiet.steady = {{10, 1.0}, {10, 1.1}, {10, 0.9}, {10, 1.0}};
-  quiet.period = spread_of(quiet.steady);
-  Calibration busy = quiet;
-  busy.taken_share = 0.5;
-  const Target target{.steps = 100};
-  const Interval before = predict_with_all(quiet, target)[0].seconds,
-                 after = predict_with_all(busy, target)[0].seconds;
-  EXPECT_DOUBLE_EQ(after.middle, before.middle);
-  EXPECT_DOUBLE_EQ(after.low, before.low / 2) << "they may leave";
-  EXPECT_DOUBLE_EQ(after.high, before.high * 2) << "they may take as much again of what is left";
+// Two workers of 40 ms would give a batch every 20 ms, in time for steps of 30 ms, and the loop waited 15 ms
+// of 45: batches take 2.25 times as long beside the steps, which take what they take.
+TEST(Models, FitTheMeasuredWaitByItself) {
+  Calibration c = parts_of(2, 2, 0.04, 0.03);
+  c.contention_assumed = true;
+  c.steady = {{100, 0.045}};
+  c.period = spread_of(c.steady);
+  c.waited = 0.015;
+  c.parts = {{.name = "load", .kind = PhaseKind::load, .mean_seconds = 0.015}};
+  const LoaderQueue queue = fitted_queue(c);
+  EXPECT_NEAR(queue.load_contention, 2.25, 0.05);
+  EXPECT_NEAR(queue.compute_contention, 1, 1e-9);
 }
 
 /// Others that come and go on one processor, which they share evenly with the job while they are there; they

@@ -110,7 +110,8 @@ Interval sum_of_steps(const Spread& spread, double steps) {
   const double t = student_quantile((1 - predicted_coverage) / 2, spread.freedom);
   const double half =
       t * std::sqrt(spread.variance * (steps * steps / static_cast<double>(spread.steps) + steps));
-  return {middle - half, middle, middle + half, predicted_coverage};
+  const double factor = middle > 0 ? 1 + half / middle : 1;
+  return {middle / factor, middle, middle * factor, predicted_coverage};
 }
 
 std::optional<Change> change_in(std::span<const Group> groups) {
@@ -142,17 +143,7 @@ std::optional<Change> change_between(std::span<const Group> before, std::span<co
     chance = static_cast<double>(tests) * 2 * student_tail(t, freedom);
   }
   if (chance >= change_chance) return std::nullopt;
-  const double student = freedom > 0 ? student_quantile((1 - predicted_coverage) / 2, freedom) : 0;
-  const double a_half = student * std::sqrt(variance / a_steps),
-               b_half = student * std::sqrt(variance / b_steps);
-  return Change{.group = before.size(),
-                .step = a.steps,
-                .before = a.mean,
-                .after = b.mean,
-                .chance = chance,
-                .covering = {.low = std::min(a.mean - a_half, b.mean - b_half),
-                             .middle = (a.mean * a_steps + b.mean * b_steps) / (a_steps + b_steps),
-                             .high = std::max(a.mean + a_half, b.mean + b_half)}};
+  return Change{.group = before.size(), .step = a.steps, .before = a.mean, .after = b.mean, .chance = chance};
 }
 
 }  // namespace assay

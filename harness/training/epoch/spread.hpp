@@ -63,7 +63,8 @@ double persistence_of(std::span<const Group> groups);
 
 /// Seconds of `steps` more steps like these: their number times the mean, with Student's interval for the
 /// error of the mean and the luck of the steps themselves, t sqrt(variance (steps^2 / measured + steps)).
-/// Coverage 0 and no width with a single group.
+/// Times are above 0: the lower end is as many times shorter as the upper one is longer. Coverage 0 and no
+/// width with a single group.
 Interval sum_of_steps(const Spread& spread, double steps);
 
 /// A place where the mean moved.
@@ -72,7 +73,6 @@ struct Change {
   Index step = 0;                ///< the same as a step
   double before = 0, after = 0;  ///< means
   double chance = 0;             ///< of such a move, or a larger one, if there was none
-  Interval covering;             ///< the means of both sides with their intervals
 };
 
 /// A move is told if its chance is below 10 %, so that an interval of 90 % is doubted as often as it is wrong

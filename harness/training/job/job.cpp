@@ -124,6 +124,15 @@ void append_windows(Job& job, const Job& more) {
     window.run += runs;
     job.windows.push_back(std::move(window));
   }
+  // The mean of both, by their lengths.
+  const double before = job.weather.seconds, both = before + more.weather.seconds;
+  const auto mean = [&](double& one, double other) {
+    if (both > 0) one = (one * before + other * more.weather.seconds) / both;
+  };
+  mean(job.weather.other_busy_share, more.weather.other_busy_share);
+  mean(job.weather.steal_share, more.weather.steal_share);
+  mean(job.processor_seconds, more.processor_seconds);
+  job.weather.seconds = both;
   job.source += ", " + more.source;
   for (const std::string& note : more.notes) {
     if (std::ranges::find(job.notes, note) == job.notes.end()) job.notes.push_back(note);

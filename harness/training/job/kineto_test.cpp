@@ -1,5 +1,6 @@
 #include "training/job/read_job.hpp"
 
+#include "assay/error.hpp"
 #include "training/job/scratch_file.hpp"
 #include "training/job/trace_events.hpp"
 
@@ -97,6 +98,24 @@ TEST(KinetoTrace, IsReadWithTheCategoriesOf2021) {
 
 TEST(KinetoTrace, IsReadWithTheCategoriesOfToday) {
   expect_two_steps(read(trace(two_steps("cpu_op", "kernel", "gpu_memcpy"))));
+}
+
+// The loader of each rank fetches for itself.
+TEST(KinetoTrace, OfTwoRanksIsRefused) {
+  std::string events;
+  for (const char* const rank : {"1", "2"}) {
+    for (const char* const begin : {"0", "100"})
+      events += std::string(events.empty() ? "" : ",") +
+                R"({"ph":"X","cat":"user_annotation","name":"enumerate(DataLoader)#_X.__next__","pid":)" +
+                rank + R"(,"ts":)" + begin + R"(,"dur":20})";
+  }
+  EXPECT_THAT([&] { read(R"({"traceEvents":[)" + events + "]}"); },
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("two processes load batches, 1 and 2")));
+}
+
+TEST(KinetoTrace, SaysHowMuchProfilingSlowsSteps) {
+  const Job plain = read(trace(two_steps("cpu_op", "kernel", "gpu_memcpy")));
+  EXPECT_THAT(plain.notes, ::testing::Contains(::testing::HasSubstr("by about 1 %")));
 }
 
 TEST(KinetoTrace, IsReadPacked) {

@@ -1,6 +1,7 @@
 #include "training/job/read_job.hpp"
 
 #include "core/json/fields.hpp"
+#include "core/machine/fields.hpp"
 
 #include <fmt/format.h>
 
@@ -153,6 +154,13 @@ void describe(Fields& f, Job& job) {
   f("loader", job.loader, {.optional = true});
   f("windows", job.windows, {.optional = true, .about = "consecutive steps that were timed together"});
   f.keyed("phases", job.phases, &StepPhase::name, {.optional = true, .about = "of a step, by name"});
+  f("weather", job.weather, {.optional = true});
+  f("cores", job.cores, {.optional = true, .low = 0, .high = 65536, .about = "that the job may use"});
+  f("processor_seconds", job.processor_seconds,
+    {.optional = true,
+     .least = 0,
+     .most = most_seconds,
+     .about = "of a step and its workers, all processes"});
   f("one_off_seconds", job.one_off_seconds, time_rule(true, "of an epoch, beyond its steps"));
   f("measured_epoch_seconds", job.epoch_seconds, time_rule(true));
   f("claims", job.claims, {.optional = true, .about = "of a report, to be checked for their arithmetic"});

@@ -8,9 +8,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -25,7 +28,15 @@ std::vector<std::string_view> cells_of(std::string_view line, char separator) {
   return out;
 }
 
-enum class Role { step, time, load, unit, dropped };
+/// Those after `load` are of the lines that assay.timed() streams.
+enum class Role { step, time, load, samples, phase, process, train, workers, unit, dropped };
+constexpr std::array<std::pair<std::string_view, Role>, 7> named_roles{{{"step", Role::step},
+                                                                        {"unit", Role::unit},
+                                                                        {"samples", Role::samples},
+                                                                        {"phase", Role::phase},
+                                                                        {"process", Role::process},
+                                                                        {"train", Role::train},
+                                                                        {"workers", Role::workers}}};
 
 struct Column {
   Role role = Role::dropped;
@@ -40,8 +51,8 @@ Column column_of(std::string_view cell) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     if (c == ' ') c = '_';
   }
-  if (name == "step") return {Role::step, 0, std::string(cell)};
-  if (name == "unit") return {Role::unit, 0, std::string(cell)};
+  for (const auto& [word, role] : named_roles)
+    if (name == word) return {role, 0, std::string(cell)};
   const Role role = name.starts_with("load") ? Role::load : Role::time;
   std::string_view rest = name;
   if (name.starts_with("load") || name.starts_with("step")) rest.remove_prefix(4);
@@ -63,11 +74,27 @@ class Reader {
       ++line_;
       if (!csv::trimmed(line).empty()) take(line);
     }
+    if (begins_.empty()) begins_.push_back({});
     if (times_.empty()) throw Error(where_, "holds no step time", "give one row per step");
   }
 
   Job job() {
-    Job out{.name = where_, .windows = {timed_window(first_step_, times_)}, .source = where_};
+    Job out{.name = where_, .source = where_};
+    std::span<const double> left(times_);
+    for (std::size_t i = 0; i < begins_.size(); ++i) {
+      const std::size_t end = i + 1 < begins_.size() ? begins_[i + 1].row : times_.size();
+      const auto own = left.subspan(begins_[i].row, end - begins_[i].row);
+      out.windows.push_back(timed_window(begins_[i].step, {own.begin(), own.end()}));
+      out.windows.back().run = static_cast<int>(i);
+    }
+    out.dataset.batch = batch_;
+    out.dataset.train = train_;
+    out.loader.workers = workers_;
+    out.process = process_;
+    if (!validation_.empty()) {
+      out.phases.push_back(
+          timed_phase("validation", PhaseKind::compute, validation_, false, Scope::validation));
+    }
     if (!loads_.empty()) out.phases.push_back(timed_phase("load", PhaseKind::load, loads_));
     for (const Column& column : columns_) {
       if (column.role == Role::dropped) {
@@ -138,20 +165,39 @@ class Reader {
     if (cells.size() != columns_.size()) {
       refuse(fmt::format("has {} cells, the lines before it {}", cells.size(), columns_.size()));
     }
+    const auto phase = std::ranges::find(columns_, Role::phase, &Column::role) - columns_.begin();
+    const bool validates =
+        phase < std::ssize(columns_) && cells[static_cast<std::size_t>(phase)] == "validation";
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const Column& column = columns_[i];
-      if (column.role == Role::unit || column.role == Role::dropped) continue;
+      if (column.role == Role::unit || column.role == Role::dropped || column.role == Role::phase) continue;
+      if (validates && column.role != Role::time && column.role != Role::process) continue;
       const auto value = number_from<double>(cells[i]);
       const auto refuse_cell = [&] { refuse(fmt::format("\"{}\" is no {}", cells[i], column.name)); };
       if (!value || *value < 0) refuse_cell();
       if (column.role == Role::step) {
         step(cells[i], *value);
+      } else if (column.role != Role::time && column.role != Role::load) {
+        fact(column.role, *value);
       } else {
         const double seconds = *value * unit_of(column, cells);
         if (!(seconds <= most_seconds)) refuse_cell();
-        (column.role == Role::time ? times_ : loads_).push_back(seconds);
+        (validates ? validation_ : column.role == Role::time ? times_ : loads_).push_back(seconds);
       }
     }
+  }
+
+  void fact(Role role, double value) {
+    const auto number = static_cast<Index>(value);
+    if (role == Role::samples) batch_ = std::max(batch_, number);
+    if (role == Role::train) train_ = number;
+    if (role == Role::workers) workers_ = number;
+    if (role != Role::process) return;
+    if (process_ > 0 && process_ != number)
+      refuse(fmt::format(
+          "is of process {}, and the lines before it are of process {}: each needs a file of its own", number,
+          process_));
+    process_ = number;
   }
 
   /// Times of every hundredth step would be taken for a hundred times fewer steps.
@@ -160,11 +206,12 @@ class Reader {
     if (value != std::floor(value) || value > most)
       refuse(fmt::format("\"{}\" is no number of a step", cell));
     const auto number = static_cast<Index>(value);
-    if (last_step_ && number != *last_step_ + 1) {
+    const bool anew = number == 0 && count(Role::process) > 0;  // the next epoch
+    if (last_step_ && number != *last_step_ + 1 && !anew) {
       refuse(fmt::format("step {} does not follow step {}: each row must be the next step", number,
                          *last_step_));
     }
-    if (!last_step_) first_step_ = number;
+    if (!last_step_ || anew) begins_.push_back({number, times_.size()});
     last_step_ = number;
   }
 
@@ -174,8 +221,14 @@ class Reader {
   Index line_ = 0;
   char separator_ = ',';
   std::vector<Column> columns_;
-  std::vector<double> times_, loads_;
-  Index first_step_ = 0;
+  std::vector<double> times_, loads_, validation_;
+  struct Begin {
+    Index step = 0;
+    std::size_t row = 0;
+  };
+  std::vector<Begin> begins_;  ///< of epochs
+  Index batch_ = 0, train_ = 0, process_ = 0;
+  std::optional<Index> workers_;
   std::optional<Index> last_step_;
 };
 

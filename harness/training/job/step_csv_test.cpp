@@ -96,5 +96,31 @@ TEST(StepCsv, IsRefusedWithoutTimes) {
   refuses_csv("1,2,3\n", "3 columns need a header", "ms");
 }
 
+const std::string stream = "step,step_s,load_s,samples,phase,process,train,workers\n";
+
+TEST(StepCsv, ReadsWhatAssayTimedStreams) {
+  const Job job = read_step_csv(stream +
+                                    "0,0.2,0.1,32,training,7,80,2\n1,0.1,0,32,training,7,80,2\n"
+                                    "0,0.05,0,64,validation,7,64,0\n0,0.3,0.1,16,training,7,80,2\n",
+                                "steps.csv", "");
+  ASSERT_EQ(job.windows.size(), 2U);
+  EXPECT_EQ(job.windows[0].step_seconds, (std::vector{0.2, 0.1}));
+  EXPECT_EQ(job.windows[1].step_seconds, (std::vector{0.3}));
+  EXPECT_EQ(job.dataset.batch, 32);
+  EXPECT_EQ(job.dataset.train, 80);
+  EXPECT_EQ(job.loader.workers, 2);
+  ASSERT_EQ(job.phases.size(), 2U);
+  EXPECT_EQ(job.phases[0].scope, Scope::validation);
+  EXPECT_EQ(job.phases[1].seconds, (std::vector{0.1, 0.0, 0.1}));
+}
+
+TEST(StepCsv, RefusesLinesOfTwoProcesses) {
+  EXPECT_THAT(
+      [] {
+        read_step_csv(stream + "0,0.2,0.1,32,training,7,80,2\n0,0.2,0.1,32,training,8,80,2\n", "s.csv", "");
+      },
+      ::testing::ThrowsMessage<Error>(::testing::HasSubstr("process 8")));
+}
+
 }  // namespace
 }  // namespace assay

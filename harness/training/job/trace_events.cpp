@@ -24,6 +24,7 @@ class Handler : public JsonEvents {
     if (!in_event()) return;
     if (key_ == "ts") event_.begin = value;
     if (key_ == "dur") event_.duration = value;
+    if (key_ == "pid") event_.process = value;
   }
   void text(std::string& value) override {
     if (in_event()) {
@@ -64,6 +65,7 @@ class Handler : public JsonEvents {
   void key(std::string& name) override {
     if (in_arguments_) {
       if (depth_ == event_depth_ + 1) argument_ = name;
+      if (name == "Input Dims") event_.has_shapes = true;
     } else if (depth_ <= 3) {
       key_ = name;
     }

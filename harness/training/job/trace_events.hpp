@@ -19,6 +19,8 @@ struct TraceEvent {
   std::string name;
   std::optional<double> begin;                          ///< `ts` in microseconds, as it stands in the file
   std::optional<double> duration;                       ///< `dur` in microseconds
+  std::optional<double> process;                        ///< `pid`, where it is a number
+  bool has_shapes = false;                              ///< of the operator's inputs
   std::vector<std::pair<std::string, double>> numbers;  ///< the numbers directly in `args`
 
   /// A number of `args`; nothing where there is none of that name.

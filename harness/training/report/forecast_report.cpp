@@ -235,6 +235,15 @@ std::string missed_text(const KnownEpoch& known) {
       longer ? "most" : "least", fine_seconds_text(predicted), weather_of(known.weather));
 }
 
+/// The most elaborate model of the first later measurement that lay outside its interval; null for none.
+const Score* missed_score(const Forecast& f) {
+  const auto missed = [](const Score& one) {
+    return !one.models.empty() && one.models.back().inside == false;
+  };
+  const auto at = std::ranges::find_if(f.scores, missed);
+  return at == f.scores.end() ? nullptr : &*at;
+}
+
 /// Whether the interval of earlier epochs held this one; nothing without such an interval, or before the
 /// epoch.
 std::optional<bool> experience_held(const Forecast& f) {
@@ -321,14 +330,33 @@ std::vector<doc::Document::Fact> facts_of(const Forecast& f, const std::string& 
 
 }  // namespace
 
+Word word_of(const Forecast& f) {
+  if (f.known ? f.known->missed() : missed_score(f) != nullptr) return Word::missed;
+  if (!f.no_epoch.empty()) return Word::no_epoch;
+  const auto seconds = predicted_epoch(f);
+  if (!seconds) return Word::no_prediction;
+  return !f.known && seconds->high > widest_prediction * seconds->low ? Word::undecided : Word::predicted;
+}
+
 std::string outcome_text(const Forecast& f) {
-  if (!f.no_epoch.empty()) return fmt::format("NO EPOCH: {}", f.no_epoch);
-  if (f.known && f.known->missed()) return missed_text(*f.known);
+  const Word word = word_of(f);
+  if (word == Word::no_epoch) return fmt::format("NO EPOCH: {}", f.no_epoch);
+  if (word == Word::no_prediction) return "NO PREDICTION: no model has what it needs";
+  if (word == Word::missed) {
+    if (f.known) return missed_text(*f.known);
+    const Score& score = *missed_score(f);
+    return fmt::format("MISSED: {} took {}, outside the interval of {}, which is {}", score.measured,
+                       seconds_text(score.seconds), score.models.back().name,
+                       error_text(score.models.back().error));
+  }
   const ModelPrediction* best = most_elaborate(f.models);
-  if (best == nullptr) return "NO PREDICTION: no model has what it needs";
   const std::string doubts = f.calibration.flagged(Doubt::drift) ? ", while the steps were drifting" : "";
-  std::string out = fmt::format("PREDICTED: {} per epoch by {}{}", fine_seconds_text(*predicted_epoch(f)),
-                                name_of(best->model), doubts);
+  std::string out = fmt::format("{}: {} per epoch by {}{}", to_string(word),
+                                fine_seconds_text(*predicted_epoch(f)), name_of(best->model), doubts);
+  if (word == Word::undecided) {
+    out += fmt::format("; its ends differ by more than a factor of {}{}", widest_prediction,
+                       f.enough > 0 ? fmt::format(": time the first {} steps", count_text(f.enough)) : "");
+  }
   if (f.known) out += fmt::format("; it took {}", seconds_text(f.known->seconds));
   return out;
 }

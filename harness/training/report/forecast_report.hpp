@@ -1,6 +1,7 @@
 /// Forecasts of an epoch, for the terminal, for documents and for programs.
 #pragma once
 
+#include "assay/outcome.hpp"
 #include "core/markup/document.hpp"
 #include "training/epoch/forecast.hpp"
 
@@ -17,8 +18,11 @@ std::string to_text(const Forecast& forecast, const std::string& before_the_outc
 std::string to_markdown(const Forecast& forecast);
 std::string to_json(const Forecast& forecast, const std::string& made);
 
-/// The last line, and the heading of a document: the prediction, or why there is none; MISSED, with the share
-/// of the machine that others took, if the epoch was run and lay outside its interval.
+/// The word of outcome_text(): missed, no_epoch, no_prediction, undecided or predicted.
+Word word_of(const Forecast& forecast);
+/// The last line, and the heading of a document: the prediction, or why there is none; UNDECIDED where its
+/// ends differ by more than a factor of 1.5; MISSED if what was measured later lay outside its interval, of
+/// an epoch that was run with the share of the machine that others took.
 std::string outcome_text(const Forecast& forecast);
 
 }  // namespace assay

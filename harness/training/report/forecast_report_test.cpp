@@ -67,7 +67,7 @@ TEST(ForecastText, TellsWhatEarlierEpochsMakeOfTheInterval) {
   EXPECT_THAT(to_text(f), Not(HasSubstr("Experience")));
   f.experience = {.epochs = 8, .seconds = {11, 11, 11, 0}};
   EXPECT_THAT(to_text(f), AllOf(HasSubstr("Experience: 8 epochs in the log"), HasSubstr("there are 9")));
-  f.experience = {.epochs = 20, .seconds = {9, 11, 14, 0.9}};
+  f.experience = {.epochs = 20, .seconds = {10, 11, 14, 0.9}};
   for (const std::string& text : {to_text(f), to_markdown(f)}) {
     EXPECT_THAT(text, AllOf(HasSubstr("20 epochs in the log"), HasSubstr("PREDICTED: 11.00 s")));
     EXPECT_THAT(text, Not(HasSubstr("this one")));
@@ -150,6 +150,26 @@ TEST(ForecastJson, HasEveryFigure) {
   EXPECT_THAT(json.at("doubts").at(0).text(), ::testing::StartsWith("drift: "));
   EXPECT_THAT(json.at("findings").at(0).text(), ::testing::StartsWith("WRONG throughput: "));
   EXPECT_NEAR(json.at("scores").at("rows").at(0).at("error").number(), 0, 1e-9);
+}
+
+TEST(ForecastText, IsUndecidedWhereItsEndsDifferByMoreThanAHalf) {
+  Forecast f = forecast(job_by_hand());
+  f.experience = {.epochs = 20, .seconds = {9, 11, 14, 0.9}};
+  f.enough = 60;
+  EXPECT_EQ(word_of(f), Word::undecided);
+  EXPECT_THAT(outcome_text(f), AllOf(::testing::StartsWith("UNDECIDED: 11.00 s [9.000, 14.00] per epoch"),
+                                     HasSubstr("time the first 60 steps")));
+}
+
+TEST(ForecastText, IsHeadedMissedWhereALaterMeasurementLayOutside) {
+  Job job = job_by_hand(), later = job;
+  EXPECT_NE(word_of(forecast(job, &later)), Word::missed);
+  for (double& seconds : later.windows[0].step_seconds) seconds *= 3;
+  later.windows[0].wall_seconds *= 3;
+  const Forecast f = forecast(job, &later);
+  EXPECT_EQ(word_of(f), Word::missed);
+  EXPECT_THAT(outcome_text(f),
+              AllOf(::testing::StartsWith("MISSED: 20 steps from step 3 on"), HasSubstr("too short")));
 }
 
 TEST(ForecastText, IsHeadedMissedEverywhereWhereTheEpochLayOutsideItsInterval) {
