@@ -75,12 +75,15 @@ class Silence {
 
 /// Returns the answer of a program that is asked to list its benchmarks; nothing if it does not take the
 /// question.
-std::optional<std::string> listing_of(const fs::path& program, const std::string& filter,
-                                      const std::string& suffix, const Hooks& hooks) {
+std::optional<std::string> listing_of(const fs::path& program, const std::vector<std::string>& arguments,
+                                      const std::string& filter, const std::string& suffix,
+                                      const Hooks& hooks) {
   const ScratchFolder scratch;
   const auto output = scratch.path() / "names.txt";
-  std::vector<std::string> words{program.string(), "--benchmark_list_tests=true",
-                                 fmt::format("--benchmark_min_time={:g}{}", repetition_seconds, suffix)};
+  std::vector<std::string> words{program.string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  words.insert(words.end(), {"--benchmark_list_tests=true",
+                             fmt::format("--benchmark_min_time={:g}{}", repetition_seconds, suffix)});
   if (!filter.empty()) words.push_back("--benchmark_filter=" + filter);
   const pid_t child = start_child({.words = words}, {.output = output});
   Silence silence({}, usual_benchmark_limit);
@@ -204,12 +207,14 @@ class BenchmarkLaunch {
 
   std::vector<std::string> words_for(std::size_t side, const Batch& batch, int repetitions) const {
     const BenchmarkProgram& program = *programs_[side];
-    return {(copied() ? file('p', side) : fs::absolute(program.program)).string(),
-            "--benchmark_filter=" + filter_for(batch),
-            fmt::format("--benchmark_min_time={:g}{}", repetition_seconds, program.seconds_suffix),
-            fmt::format("--benchmark_repetitions={}", repetitions),
-            "--benchmark_out=" + file('r', side).string(),
-            "--benchmark_out_format=json"};
+    std::vector<std::string> out{(copied() ? file('p', side) : fs::absolute(program.program)).string()};
+    out.insert(out.end(), program.arguments.begin(), program.arguments.end());
+    out.insert(out.end(),
+               {"--benchmark_filter=" + filter_for(batch),
+                fmt::format("--benchmark_min_time={:g}{}", repetition_seconds, program.seconds_suffix),
+                fmt::format("--benchmark_repetitions={}", repetitions),
+                "--benchmark_out=" + file('r', side).string(), "--benchmark_out_format=json"});
+    return out;
   }
   std::string filter_for(const Batch& batch) const {
     std::vector<std::string> names;
@@ -348,8 +353,8 @@ std::vector<std::string> names_in(const std::string& listing, const std::string&
   return out;
 }
 
-std::optional<BenchmarkProgram> asked(const fs::path& program, const std::string& filter,
-                                      const Hooks& hooks) {
+std::optional<BenchmarkProgram> asked(const fs::path& program, const std::vector<std::string>& arguments,
+                                      const std::string& filter, const Hooks& hooks) {
   if (!fs::is_regular_file(program)) {
     throw Error(program.string(), "is no file", "name a program that was built with Google Benchmark");
   }
@@ -358,10 +363,11 @@ std::optional<BenchmarkProgram> asked(const fs::path& program, const std::string
   fs::copy_file(program, copy);
   const auto ask = [&](const fs::path& file, bool is_copy) -> std::optional<BenchmarkProgram> {
     for (const char* suffix : {"s", ""}) {
-      const auto listing = listing_of(file, filter, suffix, hooks);
+      const auto listing = listing_of(file, arguments, filter, suffix, hooks);
       if (!listing) continue;
-      const auto chatter = listing_of(file, "^$", suffix, hooks);
+      const auto chatter = listing_of(file, arguments, "^$", suffix, hooks);
       return BenchmarkProgram{.program = program,
+                              .arguments = arguments,
                               .benchmarks = names_in(*listing, chatter.value_or("")),
                               .seconds_suffix = suffix,
                               .runs_copied = is_copy};

@@ -19,6 +19,7 @@ namespace assay {
 /// The answer of a program that was asked for its benchmarks.
 struct BenchmarkProgram {
   std::filesystem::path program;
+  std::vector<std::string> arguments;   ///< before those of Google Benchmark
   std::vector<std::string> benchmarks;  ///< in the order in which they run
   /// Behind seconds in --benchmark_min_time: Google Benchmark 1.7 takes none, and later versions ask for "s".
   std::string seconds_suffix;
@@ -31,7 +32,8 @@ inline constexpr double usual_benchmark_limit = 60;
 
 /// Asks a program which benchmarks `filter`, an expression of Google Benchmark, selects. Returns nothing when
 /// it is no such program. Throws Error when it cannot be started, and Stopped after an interrupt.
-std::optional<BenchmarkProgram> asked(const std::filesystem::path& program, const std::string& filter,
+std::optional<BenchmarkProgram> asked(const std::filesystem::path& program,
+                                      const std::vector<std::string>& arguments, const std::string& filter,
                                       const Hooks& hooks);
 
 /// The lines of `listing` without those of `chatter`, which the program prints even when nothing is selected.

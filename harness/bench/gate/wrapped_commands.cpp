@@ -179,7 +179,7 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
 }
 
 TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& head, const CommandTiming& given,
-                           TwoBuilds run, const Hooks& hooks) {
+                           TwoBuilds run, const Hooks& hooks, const std::function<void(TwoBuilds&)>& chosen) {
   const auto start = Steady::now();
   CommandTiming timing = given;
   timing.name = name_of(given, head);
@@ -207,6 +207,7 @@ TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& hea
     throw Error("filter '" + run.filter + "'", "selects nothing that the commands report",
                 fmt::format("they report {}", fmt::join(names_of(of_head), ", ")));
   }
+  if (chosen) chosen(run);
   const double budget = run.budget_seconds;
   const int passes = static_cast<int>(std::clamp(
       budget / launches_in_budget / (static_cast<double>(launch_sides) * longest), 1.0, most_passes));
