@@ -29,6 +29,8 @@ run 0 cmake -S . -B build -G Ninja
 build
 run 0 build/kernels check rmsnorm
 says four_sums
+run 0 build/kernels run kernels.json
+! grep -qi epoch "$work/starter.out" || fail 'predicts an epoch of placeholders'
 
 sed -i 's/Replace it with/Replace it by/' kernel.cpp
 git commit -q -a -m 'a comment'

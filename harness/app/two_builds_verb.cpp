@@ -66,14 +66,21 @@ std::vector<Suite> suites_beside(const std::filesystem::path& file, const Suite&
   return out;
 }
 
-/// A path that leads nowhere is no revision.
-void require_file_if_path(const std::string& what) {
-  if (!(what.starts_with('.') || what.starts_with('/')) || std::filesystem::is_regular_file(what)) return;
-  throw Error(what, "is no file", "name a program, or a git revision to build");
+/// The program of a side and its arguments; a file may have spaces in its name.
+std::vector<std::string> words_of(const std::string& what) {
+  if (is_embedded_side(what) || std::filesystem::is_regular_file(what)) return {what};
+  return shell_words(what);
 }
 
 bool is_program(const std::string& what) {
-  return is_embedded_side(what) || std::filesystem::is_regular_file(what);
+  const std::vector<std::string> words = words_of(what);
+  return !words.empty() && (is_embedded_side(words[0]) || std::filesystem::is_regular_file(words[0]));
+}
+
+/// A path that leads nowhere is no revision.
+void require_file_if_path(const std::string& what) {
+  if (!(what.starts_with('.') || what.starts_with('/')) || is_program(what)) return;
+  throw Error(what, "is no file", "name a program, or a git revision to build");
 }
 
 /// The registry by which a gate of plug-ins reads its suite: with the operations of the head.
@@ -100,6 +107,23 @@ bool builds_plugin(const ProgramsOptions& options) {
   return built && makes_plugin(project_in(repository_root(".", Hooks{})));
 }
 
+/// What assay.json says of a gate that builds a side; a suite is of kernels.
+Project project_of(const ProgramsOptions& options) {
+  if (!options.outcome.suite.empty() || !has_revision(options)) return {};
+  return project_file_in(repository_root(".", Hooks{}));
+}
+
+/// Refuses options that are of kernels.
+void require_none_of_kernels(const BuildsOptions& options) {
+  for (const auto& [name, given] :
+       {std::pair{"--threads", !options.threads.empty()}, std::pair{"--identical", options.identical_too},
+        std::pair{"--layouts", options.layouts.has_value()},
+        std::pair{"--record-step", options.programs.outcome.rules.record_step}}) {
+    if (given)
+      throw Error(name, "is of kernels, and assay.json names another kind of program", "leave it away");
+  }
+}
+
 /// Refuses sides that are nowhere, and options about revisions where a program was named.
 void require_sides(const BuildsOptions& options) {
   const ProgramsOptions& programs = options.programs;
@@ -111,25 +135,50 @@ void require_sides(const BuildsOptions& options) {
     throw Error("--merge-base", fmt::format("is of git revisions, and {} {} is a program", option, program),
                 "leave it away, or name a revision");
   }
+  if (!programs.base_build.empty() && is_program(programs.base)) {
+    throw Error("--base-build",
+                fmt::format("gives the program of a revision, and --base {} is a program", programs.base),
+                "leave it away, or name a revision");
+  }
   if (options.layouts && !has_revision(programs)) {
     throw Error("--layouts", "is of sides that are built from a revision, and none is",
                 "leave it away, or name a revision with --base");
   }
 }
 
-/// Several layouts are worth their time where a revision is built anyway. `options` passed require_sides().
-/// Throws Stopped.
-Bundle sides_of(const BuildsOptions& options, const Hooks& hooks) {
+/// A program of others as it is given: `usual` are the arguments of the project, for one that has none.
+Programs foreign_program(const std::string& what, const std::vector<std::string>& usual) {
+  std::vector<std::string> words = words_of(what);
+  Programs out{.name = what, .links = {words.front()}, .foreign = true};
+  words.erase(words.begin());
+  out.arguments = words.empty() ? usual : std::move(words);
+  return out;
+}
+
+/// Several layouts are worth their time where a revision of kernels is built anyway. `options` passed
+/// require_sides(). Throws Stopped.
+Bundle sides_of(const BuildsOptions& options, const Project& project, const Hooks& hooks) {
   const std::string &base = options.programs.base, &given_head = options.programs.head;
-  const bool revision = has_revision(options.programs);
+  const bool revision = has_revision(options.programs), foreign = project.use.is_foreign();
   const int layouts = revision ? options.layouts.value_or(usual_layouts) : 1;
   const std::string head = given_head.empty() ? "HEAD" : given_head;
+  const bool head_given = is_program(head) && !is_embedded_side(head);
   // A program that is installed compares what the project has committed.
   const bool this_program =
-      given_head.empty() && (is_program(base) || is_built_from(repository_root(".", hooks)));
+      !foreign && given_head.empty() && (is_program(base) || is_built_from(repository_root(".", hooks)));
+  const auto side = [&](const ProgramsRequest& request) {
+    return foreign && is_program(request.what) ? foreign_program(request.what, project.arguments)
+                                               : programs_of(request, hooks);
+  };
   Bundle out{
-      .base = programs_of(base, ".", "", layouts, hooks, options.merge_base ? head : ""),
-      .head = this_program ? programs_of_this(layouts, hooks) : programs_of(head, ".", "", layouts, hooks)};
+      .base = side({.what = base,
+                    .layouts = layouts,
+                    .common_with = options.merge_base ? head : "",
+                    .like = head_given ? words_of(head).front() : "",
+                    .built = options.programs.base_build}),
+      .head = this_program ? programs_of_this(layouts, hooks) : side({.what = head, .layouts = layouts}),
+      .use = project.use,
+      .target = foreign ? project.target : ""};
   if (out.base.links.empty() || out.head.links.empty()) throw Stopped{};
   if (!revision) {
     out.base.layout_remark = out.head.layout_remark = layout_of_programs;
@@ -149,8 +198,9 @@ std::string command_without_filter(BuildsOptions options, const Bundle& sides) {
 
 /// The suite of a gate that was given none; `built`: of a side that is built from the repository here.
 std::filesystem::path suite_of_repository(bool built) {
-  const auto suite = built ? suite_of_project(repository_root(".", Hooks{})) : std::filesystem::path();
-  if (!suite.empty()) return suite;
+  const std::filesystem::path root = built ? repository_root(".", Hooks{}) : "";
+  const std::string suite = built ? project_file_in(root).suite : "";
+  if (!suite.empty()) return std::filesystem::relative(root / suite);
   throw Error("--suite", "is missing",
               "name a suite, or write it as \"suite\" into assay.json; of programs of Google Benchmark name "
               "two, with --base and --head");
@@ -183,6 +233,27 @@ TwoBuilds gate_sides(const BuildsOptions& options, BuildsGateRequest request, Bu
   return gate_of_builds(std::move(request), registry, hooks);
 }
 
+/// Gates programs that are not assay's. `command` repeats it, but for the filter.
+TwoBuilds gate_programs(const BuildsOptions& options, Bundle sides, std::string command, const Hooks& hooks) {
+  ProgramsOptions programs = options.programs;
+  const ProgramUse& use = sides.use;
+  if (programs.filter.empty()) programs.filter = use.filter;
+  TwoBuilds run = new_run(programs, std::move(command), usual_limit_of_programs);
+  run.base = {.name = sides.base.name, .commit = sides.base.commit};
+  run.head = {.name = sides.head.name, .commit = sides.head.commit};
+  const ProgramsGateRequest request{.name = sides.target,
+                                    .base = std::move(sides.base),
+                                    .head = std::move(sides.head),
+                                    .shard = shard_of_this_process(options.shard),
+                                    .durations = durations_in(options.shard.durations),
+                                    .time_limit = programs.time_limit};
+  if (use.kind == ProgramUse::Kind::google_benchmark)
+    return gate_of_benchmarks(request, std::move(run), hooks);
+  const CommandTiming timing{
+      .processor = use.processor, .match = use.match, .rate = use.rate, .time_limit = programs.time_limit};
+  return gate_of_built_commands(request, timing, std::move(run), hooks);
+}
+
 }  // namespace
 
 Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
@@ -192,6 +263,18 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
     throw Error("--head", "is missing, and --base is a plug-in", "name the library to compare it with");
   }
   require_sides(options);
+  if (const Project project = project_of(programs); project.use.is_foreign()) {
+    require_none_of_kernels(options);
+    return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
+      Bundle sides = sides_of(options, project, hooks);
+      std::string command = command_without_filter(options, sides);
+      return gate_programs(options, std::move(sides), std::move(command), hooks);
+    });
+  }
+  for (const std::string& side : {programs.base, programs.head}) {
+    if (words_of(side).size() > 1 && is_program(side))
+      throw Error(side, "has arguments, and builds of assay take none", "name the program alone");
+  }
   std::filesystem::path& suite = options.programs.outcome.suite;
   if (suite.empty()) suite = suite_of_repository(has_revision(programs));
   const auto gate = [&](const BuildsGateRequest& request, Bundle sides, const Registry& registry,
@@ -201,7 +284,7 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   };
   if (builds_plugin(programs)) {
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
-      Bundle sides = sides_of(options, hooks);
+      Bundle sides = sides_of(options, {}, hooks);
       const Registry registry = registry_with(sides.head.links.front());
       return gate(request_of(options, registry), std::move(sides), registry, hooks);
     });
@@ -209,7 +292,7 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   return with_operations_of(programs.head, linked, [&](const Registry& registry) {
     const BuildsGateRequest request = request_of(options, registry);
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
-      return gate(request, sides_of(options, hooks), registry, hooks);
+      return gate(request, sides_of(options, {}, hooks), registry, hooks);
     });
   });
 }
@@ -217,12 +300,19 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
 Outcome bundle_verb(const BundleOptions& given, const Registry& linked) {
   BundleOptions options = given;
   ProgramsOptions& programs = options.builds.programs;
-  if (programs.outcome.suite.empty()) programs.outcome.suite = suite_of_repository(true);
   Bundle sides = read_bundle(options.bundle);
+  const bool foreign = sides.use.is_foreign();
+  if (foreign) require_none_of_kernels(options.builds);
+  if (!foreign && programs.outcome.suite.empty()) programs.outcome.suite = suite_of_repository(true);
   BundleOptions repeated = options;
   repeated.builds.programs.filter.clear();
   programs.base = sides.base.name;
   programs.head = sides.head.name;
+  if (foreign) {
+    return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
+      return gate_programs(options.builds, std::move(sides), command_of("gate", repeated), hooks);
+    });
+  }
   return with_operations_of(sides.head.links.front().string(), linked, [&](const Registry& registry) {
     const BuildsGateRequest request = request_of(options.builds, registry);
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
@@ -233,26 +323,30 @@ Outcome bundle_verb(const BundleOptions& given, const Registry& linked) {
 }
 
 Outcome prepare_verb(const PrepareOptions& options) {
-  require_sides(options.builds);
-  const Bundle sides = sides_of(options.builds, Progress().hooks());
+  const BuildsOptions& builds = options.builds;
+  require_sides(builds);
+  const Project project = project_of(builds.programs);
+  const bool foreign = project.use.is_foreign();
+  if (foreign) require_none_of_kernels(builds);
+  const Bundle sides = sides_of(builds, project, Progress().hooks());
   write_bundle(options.output, sides);
-  print_visible(stdout,
-                "{}: base {}, {} layouts; head {}, {} layouts\nnext: assay gate --bundle {} --suite SUITE\n",
+  print_visible(stdout, "{}: base {}, {} layouts; head {}, {} layouts\nnext: assay gate --bundle {}{}\n",
                 options.output.string(), sides.base.name, sides.base.links.size(), sides.head.name,
-                sides.head.links.size(), shell_word(options.output.string()));
+                sides.head.links.size(), shell_word(options.output.string()),
+                foreign ? "" : " --suite SUITE");
   return {};
 }
 
-Outcome two_programs_verb(const ProgramsOptions& options) {
+Outcome two_programs_verb(const ProgramsOptions& options, const Registry& linked) {
+  if (has_revision(options)) return two_builds_verb({.programs = options}, linked);
+  require_sides({.programs = options});
   say_undivided("benchmarks of other programs");
-  if (options.head.empty()) {
-    throw Error("--suite", "is missing",
-                "name a suite, or two programs of Google Benchmark with --base and --head");
-  }
   ProgramsOptions repeated = options;
   repeated.filter.clear();
   return measured_and_ended(options.outcome, [&](const Hooks& hooks) {
-    return gate_of_benchmarks(options.base, options.head, options.time_limit,
+    return gate_of_benchmarks({.base = foreign_program(options.base, {}),
+                               .head = foreign_program(options.head, {}),
+                               .time_limit = options.time_limit},
                               new_run(options, command_of("gate", repeated), usual_limit_of_programs), hooks);
   });
 }

@@ -168,6 +168,8 @@ inline constexpr double usual_limit_of_programs = 1.03;
 /// with it.
 struct ProgramsOptions {
   std::string base, head;  ///< a program, or a git revision to build; empty head is this program
+  std::filesystem::path
+      base_build{};  ///< a program of the base, or its build folder, that was built elsewhere
   std::string filter;
   std::optional<double> limit;
   double budget_seconds = 300;
@@ -283,6 +285,10 @@ struct DoctorOptions {
 struct InitOptions {
   std::filesystem::path folder;
   bool write = false;
+  enum class Kind { by_targets, kernels, google_benchmark, command };
+  Kind kind = Kind::by_targets;  ///< of a project that is there, else kernels
+  std::string target{};
+  std::vector<std::string> configure{};
 };
 struct SchemaOptions {
   std::string format;
@@ -428,7 +434,7 @@ Outcome gate_verb(const GateOptions& options, const Registry& registry);
 Outcome two_builds_verb(const BuildsOptions& options, const Registry& registry);
 Outcome bundle_verb(const BundleOptions& options, const Registry& registry);
 Outcome prepare_verb(const PrepareOptions& options);
-Outcome two_programs_verb(const ProgramsOptions& options);
+Outcome two_programs_verb(const ProgramsOptions& options, const Registry& registry);
 Outcome commands_verb(const CommandsOptions& options);
 Outcome command_verb(const CommandOptions& options);
 Outcome reanalyze_verb(const ReanalyzeOptions& options);

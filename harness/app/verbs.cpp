@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, 2> detections{"", "auto"};
 constexpr std::array<std::string_view, 2> meanings_of_exit_codes{"usual", "bisect"};
 constexpr std::array<std::string_view, 2> weights_of_undecided{"warn", "fail"};
 constexpr std::array<std::string_view, 4> benchmark_formats{"", "json", "console", "csv"};
+constexpr std::array<std::string_view, 4> kinds_of_programs{"", "kernels", "google-benchmark", "command"};
 constexpr std::array<std::string_view, 3> shells{"bash", "zsh", "fish"};
 constexpr std::array<std::string_view, 5> units{"", "s", "ms", "us", "ns"};
 
@@ -167,6 +168,8 @@ void describe_sides(OptionList& o, ProgramsOptions& options, std::string_view ba
   // Without a base there is a baseline, and without a head this program: neither is what `--base ""` meant.
   o("--base", &options.base, base, {.required = true, .not_empty = true});
   o("--head", &options.head, "the build that is judged, if not this one", {.not_empty = true});
+  o("--base-build", &options.base_build,
+    "the program of a base that is a revision, or its build folder, instead of building it");
 }
 void describe_budget(OptionList& o, ProgramsOptions& options, std::string_view about_limit) {
   limit(o, &options.limit, about_limit);
@@ -358,7 +361,9 @@ void describe(OptionList& o, GateOptions& options) {
 }
 
 void describe(OptionList& o, ProgramsOptions& options) {
-  describe_sides(o, options, "a program of Google Benchmark, interleaved with the head");
+  describe_sides(
+      o, options,
+      "a program of Google Benchmark, with its arguments if it takes any, interleaved with the head");
   o("-k,--filter,--benchmark_filter", &options.filter, "only benchmarks that match this regular expression",
     {.variables = {"TESTBRIDGE_TEST_ONLY"}});
   time_limit(o, options.time_limit, "seconds that a benchmark may take in a process start (default 60)");
@@ -513,6 +518,10 @@ void describe(OptionList& o, InitOptions& options) {
   o("folder", &options.folder, "of the project: a new one, or one that lacks these files",
     {.required = true});
   o("--write", &options.write, "write what it lacks, where it holds anything yet");
+  o("--kind", choice_of(options.kind, kinds_of_programs),
+    "what gates measure: kernels of assay, a program of Google Benchmark, or any command");
+  o("--target", &options.target, "of CMake that makes that program", {.not_empty = true});
+  o("--configure", &options.configure, "arguments for cmake, as in --configure=-DBUILD_BENCHMARKS=ON");
 }
 void describe(OptionList& o, SchemaOptions& options) {
   o("format", &options.format, "suite, results, gate, …; all are listed where it is none",
@@ -704,8 +713,9 @@ std::span<const Verb> verbs() {
       {"record --release", "sum steps from a release on", call<release_verb>},
       {"record", "measure and add a recording to this machine's baseline", call<record_verb>},
       {"gate --base --suite,-s", "check, measure and judge two builds in turns", call<two_builds_verb>},
-      {"gate --base --head", "measure and judge two programs of Google Benchmark", call<two_programs_verb>},
-      {"gate --base", "judge two builds in the suite that assay.json names", call<two_builds_verb>},
+      {"gate --base --head", "measure and judge two programs of Google Benchmark, or what assay.json builds",
+       call<two_programs_verb>},
+      {"gate --base", "judge two builds of what assay.json names", call<two_builds_verb>},
       {"gate --bundle", "judge two builds that `prepare` made", call<bundle_verb>},
       {"gate", "check, measure, compare with this machine's baseline", call<gate_verb>},
       {"prepare", "build both sides of a gate for jobs elsewhere", call<prepare_verb>},
@@ -729,7 +739,7 @@ std::span<const Verb> verbs() {
       {"report", "the report of a results file", call<report_verb>},
       {"doctor --openblas-remedy", "the setting that gives OpenBLAS its best kernels", call<remedy_verb>},
       {"doctor", "this machine: roofs, noise, what could spoil a measurement", call<doctor_verb>},
-      {"init", "a project with a first kernel, its suite and its gate", call<init_verb>},
+      {"init", "a first kernel with its gate, or a gate of what a project builds", call<init_verb>},
       {"schema", "the JSON Schema of a file that is read or written", call<schema_verb>},
       {"completions", "verbs and options for bash, zsh or fish to complete", call<completions_verb>},
       {"man", "the manual page", call<man_verb>},

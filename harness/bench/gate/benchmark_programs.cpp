@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <elf.h>
-#include <wordexp.h>
 
 #include <algorithm>
 #include <array>
@@ -61,16 +60,6 @@ T number_in(std::string_view text) {
   return out;
 }
 
-/// The words of a command, as a shell tells them apart.
-std::vector<std::string> words_of(const std::string& command) {
-  wordexp_t found{};
-  std::vector<std::string> out;
-  if (wordexp(command.c_str(), &found, WRDE_NOCMD) != 0) return out;
-  out.assign(found.we_wordv, found.we_wordv + found.we_wordc);
-  wordfree(&found);
-  return out;
-}
-
 double size_of_file(const fs::path& file) {
   std::error_code none;
   const auto size = fs::file_size(file, none);
@@ -97,14 +86,15 @@ class Silence {
 
 /// Returns the answer of a program that is asked to list its benchmarks; nothing if it does not take the
 /// question.
-std::optional<std::string> listing_of(const fs::path& program, std::vector<std::string> words,
+std::optional<std::string> listing_of(const fs::path& program, const std::vector<std::string>& arguments,
                                       const std::string& filter, const std::string& suffix,
                                       const Hooks& hooks) {
   const ScratchFolder scratch;
   const auto output = scratch.path() / "names.txt";
-  words.front() = program.string();
-  words.emplace_back("--benchmark_list_tests=true");
-  words.push_back(fmt::format("--benchmark_min_time={:g}{}", repetition_seconds, suffix));
+  std::vector<std::string> words{program.string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  words.insert(words.end(), {"--benchmark_list_tests=true",
+                             fmt::format("--benchmark_min_time={:g}{}", repetition_seconds, suffix)});
   if (!filter.empty()) words.push_back("--benchmark_filter=" + filter);
   const pid_t child = start_child({.words = words}, {.output = output});
   Silence silence({}, usual_benchmark_limit);
@@ -284,15 +274,12 @@ class BenchmarkLaunch {
 
   std::vector<std::string> words_for(std::size_t side, const Batch& batch, int repetitions) const {
     const BenchmarkProgram& program = *programs_[side];
-    std::vector<std::string> out = program.words;
-    out.front() = (copied() ? file('p', side) : fs::absolute(program.program)).string();
-    for (std::string& word : std::vector{
-             "--benchmark_filter=" + filter_for(batch),
-             fmt::format("--benchmark_min_time={:g}{}", batch.seconds, program.seconds_suffix),
-             fmt::format("--benchmark_repetitions={}", repetitions),
-             "--benchmark_out=" + file('r', side).string(), std::string("--benchmark_out_format=json")}) {
-      out.push_back(std::move(word));
-    }
+    std::vector<std::string> out{(copied() ? file('p', side) : fs::absolute(program.program)).string()};
+    out.insert(out.end(), program.arguments.begin(), program.arguments.end());
+    out.insert(out.end(), {"--benchmark_filter=" + filter_for(batch),
+                           fmt::format("--benchmark_min_time={:g}{}", batch.seconds, program.seconds_suffix),
+                           fmt::format("--benchmark_repetitions={}", repetitions),
+                           "--benchmark_out=" + file('r', side).string(), "--benchmark_out_format=json"});
     return out;
   }
   std::string filter_for(const Batch& batch) const {
@@ -449,13 +436,10 @@ std::vector<std::string> names_in(const std::string& listing, const std::string&
   return out;
 }
 
-std::optional<BenchmarkProgram> asked(const std::string& command, const std::string& filter,
-                                      const Hooks& hooks) {
-  std::vector<std::string> words{command};
-  if (!fs::is_regular_file(command)) words = words_of(command);
-  const fs::path program = words.empty() ? "" : words.front();
+std::optional<BenchmarkProgram> asked(const fs::path& program, const std::vector<std::string>& arguments,
+                                      const std::string& filter, const Hooks& hooks) {
   if (!fs::is_regular_file(program)) {
-    throw Error(command, "is no file", "name a program that was built with Google Benchmark");
+    throw Error(program.string(), "is no file", "name a program that was built with Google Benchmark");
   }
   const ScratchFolder scratch;
   const fs::path copy = scratch.path() / "p";
@@ -464,15 +448,15 @@ std::optional<BenchmarkProgram> asked(const std::string& command, const std::str
     // A plain number is known to all versions so far, which spares slow programs a second start.
     for (const char* suffix : {"", "s"}) {
       const auto begin = Steady::now();
-      const auto listing = listing_of(file, words, filter, suffix, hooks);
+      const auto listing = listing_of(file, arguments, filter, suffix, hooks);
       if (!listing) continue;
       const double startup = seconds_since(begin);
       std::string chatter, again = *listing;
       // Lines that are no names: those that are always said, and those that another start does not repeat.
       constexpr double short_startup = 2;
       if (startup < short_startup) {
-        chatter = listing_of(file, words, "^$", suffix, hooks).value_or("");
-        again = listing_of(file, words, filter, suffix, hooks).value_or(again);
+        chatter = listing_of(file, arguments, "^$", suffix, hooks).value_or("");
+        again = listing_of(file, arguments, filter, suffix, hooks).value_or(again);
       }
       std::vector<std::string> names = names_in(*listing, chatter);
       const std::vector<std::string> repeated = names_in(again, chatter);
@@ -480,7 +464,7 @@ std::optional<BenchmarkProgram> asked(const std::string& command, const std::str
         return std::ranges::find(repeated, name) == repeated.end();
       });
       return BenchmarkProgram{.program = program,
-                              .words = words,
+                              .arguments = arguments,
                               .benchmarks = std::move(names),
                               .seconds_suffix = suffix,
                               .runs_copied = is_copy,

@@ -19,7 +19,7 @@ namespace assay {
 /// The answer of a program that was asked for its benchmarks.
 struct BenchmarkProgram {
   std::filesystem::path program;
-  std::vector<std::string> words;       ///< of the command: the program, and what the user gives it
+  std::vector<std::string> arguments;   ///< before those of Google Benchmark
   std::vector<std::string> benchmarks;  ///< in the order in which they run
   /// Behind seconds in --benchmark_min_time: Google Benchmark 1.7 takes none, and later versions may ask for
   /// "s".
@@ -32,10 +32,11 @@ struct BenchmarkProgram {
 /// limit.
 inline constexpr double usual_benchmark_limit = 60;
 
-/// Asks a program, which may have arguments behind it, which benchmarks `filter`, an expression of Google
-/// Benchmark, selects. Returns nothing when it is no such program. Throws Error when it cannot be started or
-/// does not answer, and Stopped after an interrupt.
-std::optional<BenchmarkProgram> asked(const std::string& command, const std::string& filter,
+/// Asks a program with these arguments which benchmarks `filter`, an expression of Google Benchmark, selects.
+/// Returns nothing when it is no such program. Throws Error when it cannot be started or does not answer, and
+/// Stopped after an interrupt.
+std::optional<BenchmarkProgram> asked(const std::filesystem::path& program,
+                                      const std::vector<std::string>& arguments, const std::string& filter,
                                       const Hooks& hooks);
 
 /// Whether two programs are equal in all that is loaded: only a build's name and what debuggers read differ.

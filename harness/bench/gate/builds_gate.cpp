@@ -7,11 +7,12 @@
 #include "bench/gate/pointers.hpp"
 #include "core/files/child_process.hpp"
 #include "core/plan/filter.hpp"
+#include "core/text/command.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace assay {
@@ -59,9 +60,19 @@ void ask_for_corners(std::vector<PairedTrial>& trials, const BuildsGateRequest& 
                   of_head);
 }
 
-BenchmarkProgram asked_or_error(const std::string& program, const std::string& filter, const Hooks& hooks) {
-  if (auto out = asked(program, filter, hooks)) return *std::move(out);
-  throw Error(program, "is no program of Google Benchmark: it does not know --benchmark_list_tests",
+/// Leaves out what is tested: builds that were configured differently are not compared.
+void leave_out_different_builds(std::vector<PairedTrial>& trials, const Programs& base) {
+  if (base.differences.empty()) return;
+  for (PairedTrial& trial : trials) {
+    if (trial.tested())
+      trial.left_out = {Standing::not_comparable, fmt::format("{}", fmt::join(base.differences, "; "))};
+  }
+}
+
+BenchmarkProgram asked_or_error(const Programs& side, const std::string& filter, const Hooks& hooks) {
+  const std::filesystem::path& program = side.links.front();
+  if (auto out = asked(program, side.arguments, filter, hooks)) return *std::move(out);
+  throw Error(program.string(), "is no program of Google Benchmark: it does not know --benchmark_list_tests",
               "without --suite, --base and --head name such programs; builds of assay need --suite, and any "
               "other command `assay wrap`");
 }
@@ -125,6 +136,7 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
   run.trials = matched(
       of_base, of_head, [&](const std::string& key) { return filter.selects(key); }, request.identical_too);
   if (run.trials.empty()) filter.throw_selects_nothing("suite '" + suite.name + "'");
+  leave_out_different_builds(run.trials, base);
   note_occurrences(run.trials, request.suites_around);
   if (request.shard) keep_shard(run, *request.shard, request.durations);
   ask_for_corners(run.trials, request, question, hooks);
@@ -141,20 +153,18 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
   return run;
 }
 
-TwoBuilds gate_of_benchmarks(const std::string& base, const std::string& head, double time_limit,
-                             TwoBuilds run, const Hooks& hooks) {
-  BenchmarkProgram of_base = asked_or_error(base, run.filter, hooks);
+TwoBuilds gate_of_benchmarks(const ProgramsGateRequest& request, TwoBuilds run, const Hooks& hooks) {
+  const std::filesystem::path& head = request.head.links.front();
+  run.suite = request.name.empty() ? head.filename().string() : request.name;
+  BenchmarkProgram of_base = asked_or_error(request.base, run.filter, hooks);
   require_time_for(of_base, run);
-  BenchmarkProgram of_head = asked_or_error(head, run.filter, hooks);
-  run.suite = of_head.program.filename().string();
+  BenchmarkProgram of_head = asked_or_error(request.head, run.filter, hooks);
   run.trials = matched(of_base.benchmarks, of_head.benchmarks);
   if (run.trials.empty()) {
     throw Error("filter '" + run.filter + "'", "selects nothing that both programs have",
-                head + " --benchmark_list_tests shows its benchmarks");
+                head.string() + " --benchmark_list_tests shows its benchmarks");
   }
-  const bool alike =
-      std::ranges::equal(of_base.words | std::views::drop(1), of_head.words | std::views::drop(1)) &&
-      load_alike(of_base.program, of_head.program);
+  const bool alike = of_base.arguments == of_head.arguments && load_alike(of_base.program, of_head.program);
   for (PairedTrial& trial : run.trials) {
     trial.trial.threads = settings_of(trial.trial.key).threads;
     if (alike && trial.tested())
@@ -163,9 +173,32 @@ TwoBuilds gate_of_benchmarks(const std::string& base, const std::string& head, d
   run.timing = timing_of(run.trials);
   run.restriction = restriction_on(of_base, of_head);
   run.base.layout_remark = run.head.layout_remark = layout_of_programs;
-  sample_two_builds(run, benchmark_launches(std::move(of_base), std::move(of_head), time_limit, hooks),
-                    hooks);
+  leave_out_different_builds(run.trials, request.base);
+  if (request.shard) keep_shard(run, *request.shard, request.durations);
+  sample_two_builds(
+      run, benchmark_launches(std::move(of_base), std::move(of_head), request.time_limit, hooks), hooks);
   return run;
+}
+
+TwoBuilds gate_of_built_commands(const ProgramsGateRequest& request, CommandTiming timing, TwoBuilds run,
+                                 const Hooks& hooks) {
+  timing.name = request.name;
+  const auto command = [](const Programs& side) {
+    WrappedCommand out{.words = {side.links.front().string()}, .text = side.name};
+    for (const std::string& word : side.arguments) {
+      out.words.push_back(word);
+      out.text += " " + shell_word(word);
+    }
+    return out;
+  };
+  TwoBuilds out = gate_of_commands(command(request.base), command(request.head), timing, std::move(run),
+                                   hooks, [&](TwoBuilds& matched) {
+                                     leave_out_different_builds(matched.trials, request.base);
+                                     if (request.shard)
+                                       keep_shard(matched, *request.shard, request.durations);
+                                   });
+  out.base.layout_remark = out.head.layout_remark = layout_of_programs;
+  return out;
 }
 
 TwoBuildsOutcome judged(const TwoBuilds& run, const std::optional<StoredLedger>& ledger,

@@ -4,6 +4,7 @@
 
 #include "assay/pipeline.hpp"
 #include "bench/gate/two_builds.hpp"
+#include "bench/gate/wrapped_commands.hpp"
 #include "bench/ledger/stored_ledger.hpp"
 #include "bench/programs/revision.hpp"
 
@@ -33,10 +34,21 @@ struct BuildsGateRequest {
 /// measured, and for a program that cannot be started.
 TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, const Hooks& hooks);
 
-/// Two programs that were built with Google Benchmark; `time_limit` is in seconds, 0: the usual one. Throws
-/// Error as gate_of_builds() does.
-TwoBuilds gate_of_benchmarks(const std::string& base, const std::string& head, double time_limit,
-                             TwoBuilds run, const Hooks& hooks);
+/// Two programs that are not assay's, each with its arguments.
+struct ProgramsGateRequest {
+  std::string name;  ///< of what is measured; empty: that of the head's file
+  Programs base, head;
+  std::optional<Shard> shard;
+  Durations durations{};  ///< that balance the shards
+  double time_limit = 0;  ///< seconds; 0: the usual one
+};
+
+/// Programs that were built with Google Benchmark. Throws Error as gate_of_builds() does.
+TwoBuilds gate_of_benchmarks(const ProgramsGateRequest& request, TwoBuilds run, const Hooks& hooks);
+
+/// Programs that are timed as commands. Throws Error as gate_of_commands() does.
+TwoBuilds gate_of_built_commands(const ProgramsGateRequest& request, CommandTiming timing, TwoBuilds run,
+                                 const Hooks& hooks);
 
 struct TwoBuildsOutcome {
   GateFindings findings;

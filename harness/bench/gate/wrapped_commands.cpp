@@ -304,7 +304,7 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
 }
 
 TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& head, const CommandTiming& given,
-                           TwoBuilds run, const Hooks& hooks) {
+                           TwoBuilds run, const Hooks& hooks, const std::function<void(TwoBuilds&)>& chosen) {
   const auto start = Steady::now();
   CommandTiming timing = given;
   timing.name = name_of(given, head);
@@ -341,6 +341,7 @@ TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& hea
     throw Error("filter '" + run.filter + "'", "selects nothing that the commands report",
                 fmt::format("they report {}", fmt::join(names_of(of_head), ", ")));
   }
+  if (chosen) chosen(run);
   const double budget = run.budget_seconds;
   const double pass_seconds =
       runner.together() ? runner.seconds() : static_cast<double>(launch_sides) * longest;

@@ -5,6 +5,7 @@
 #include "assay/results.hpp"
 #include "bench/gate/reported_times.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,11 +46,12 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
 
 /// Runs base, head and base again within the budget of `run`: all at once on one core where the first runs
 /// show that the commands do nothing but compute, which is processor time then; else one after the other, in
-/// an order that is drawn. `run`
-///  has the names of the sides, machine, date, seed, command, filter and policy. Throws Error naming a
-/// command that cannot be started, fails, does not end in time or prints no number, and Stopped.
+/// an order that is drawn. `run` has the names of the sides, machine, date, seed, command, filter and policy.
+/// `chosen` may leave trials out before they are sampled. Throws Error naming a command that cannot be
+/// started, fails, does not end in time or prints no number, and Stopped.
 TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& head,
-                           const CommandTiming& timing, TwoBuilds run, const Hooks& hooks);
+                           const CommandTiming& timing, TwoBuilds run, const Hooks& hooks,
+                           const std::function<void(TwoBuilds&)>& chosen = {});
 
 /// Measures one command into `results`, which already has machine, date and command: each run is a launch.
 /// Throws Error and Stopped likewise; an interrupt after the first counted run leaves partial results.

@@ -22,6 +22,8 @@ BundledSide copied(const Programs& side, const fs::path& folder, std::string_vie
                   .commit = side.commit,
                   .layout_remark = side.layout_remark,
                   .foreign = side.foreign,
+                  .arguments = side.arguments,
+                  .differences = side.differences,
                   .links = {}};
   fs::create_directories(folder / name);
   for (const fs::path& link : side.links) {
@@ -33,7 +35,8 @@ BundledSide copied(const Programs& side, const fs::path& folder, std::string_vie
 }
 
 Programs side_from(const BundledSide& side, const fs::path& folder) {
-  Programs out{side.name, side.commit, {}, side.layout_remark, side.foreign};
+  Programs out{side.name,      side.commit,     {}, side.layout_remark, side.foreign,
+               side.arguments, side.differences};
   for (const BundledLink& link : side.links) {
     const fs::path file = folder / link.file;
     if (!fs::is_regular_file(file)) {
@@ -77,6 +80,8 @@ void describe(Fields& f, BundledSide& side) {
   f("commit", side.commit, {.terse = true});
   f("layout_remark", side.layout_remark, {.terse = true, .about = "why there are no more links"});
   f("foreign", side.foreign, {.terse = true, .about = "of another project than assay"});
+  f("arguments", side.arguments, {.terse = true});
+  f("differences", side.differences, {.terse = true, .about = "of the build from that of the head"});
   f("links", side.links, {.about = "the first one as it was built"});
   if (f.reads() && side.links.empty()) f.refuse("links", "is empty");
 }
@@ -88,6 +93,8 @@ void describe(Fields& f, BundleFile& bundle) {
   f("instruction_sets", bundle.instruction_sets);
   f("base", bundle.base);
   f("head", bundle.head);
+  describe(f, bundle.use);
+  f("target", bundle.target, {.terse = true});
 }
 
 void write_bundle(const fs::path& folder, const Bundle& bundle) {
@@ -102,7 +109,9 @@ void write_bundle(const fs::path& folder, const Bundle& bundle) {
   const BundleFile file{.processor = processor.model,
                         .instruction_sets = processor.features,
                         .base = copied(bundle.base, part, "base"),
-                        .head = copied(bundle.head, part, "head")};
+                        .head = copied(bundle.head, part, "head"),
+                        .use = bundle.use,
+                        .target = bundle.target};
   write_file(part / bundle_list, json_text(to_value(file)) + "\n");
   fs::remove_all(folder);
   fs::rename(part, folder);
@@ -115,7 +124,7 @@ Bundle read_bundle(const fs::path& folder) {
   }
   const auto file = value_from<BundleFile>(read_file(list), list.string(), "prepare it again");
   require_able(file, list);
-  return {side_from(file.base, folder), side_from(file.head, folder)};
+  return {side_from(file.base, folder), side_from(file.head, folder), file.use, file.target};
 }
 
 }  // namespace assay

@@ -13,6 +13,8 @@ namespace assay {
 
 struct Bundle {
   Programs base, head;
+  ProgramUse use{};
+  std::string target{};  ///< that made them, where they are not assay's
 };
 
 /// Copies the programs of both sides into `folder`, which may be absent, empty or an older bundle, and writes
@@ -34,6 +36,7 @@ struct BundledLink {
 struct BundledSide {
   std::string name, commit, layout_remark;
   bool foreign = false;
+  std::vector<std::string> arguments{}, differences{};
   std::vector<BundledLink> links;
 };
 
@@ -41,6 +44,8 @@ struct BundleFile {
   std::string processor;                      ///< on which it was made
   std::vector<std::string> instruction_sets;  ///< that it has
   BundledSide base, head;
+  ProgramUse use{};
+  std::string target{};
 };
 
 void describe(Fields& f, BundledLink& link);

@@ -24,6 +24,7 @@ void describe(Fields& f, Links& links) {
   f("remark", links.remark);
   if (f.reads()) links.lasting = false;
   f("lasting", links.lasting, {.optional = true});
+  f("differences", links.differences, {.terse = true});
   if (f.reads()) links.files.assign(names.begin(), names.end());
 }
 

@@ -11,8 +11,9 @@ namespace assay {
 /// Differently ordered links of one program.
 struct Links {
   std::vector<std::filesystem::path> files;  ///< the first one in the order of the build itself
-  std::string remark;   ///< why there are fewer than were wanted; empty when there are not
-  bool lasting = true;  ///< the reason stands the next time, too; a full disk does not
+  std::string remark;                      ///< why there are fewer than were wanted; empty when there are not
+  bool lasting = true;                     ///< the reason stands the next time, too; a full disk does not
+  std::vector<std::string> differences{};  ///< of the build from the one that it should be like, in words
 };
 
 /// The links in `folder`, if it is finished and has `count` of them or a lasting reason why it has not. Only

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <optional>
 
 namespace assay {
@@ -15,6 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view project_file = "assay.json";
+
+constexpr std::array<std::string_view, 3> kinds{"kernels", "google-benchmark", "command"};
 
 constexpr std::string_view example = R"(write {"schema": "assay.project/1", "target": "NAME"} into it)";
 
@@ -64,21 +67,41 @@ Project read_project(const fs::path& file) {
 
 }  // namespace
 
+void describe(Fields& f, ProgramUse& use) {
+  f("kind", use.kind, kinds,
+    {.terse = true, .about = "of the program: kernels of assay, Google Benchmark, or any command"});
+  f("filter", use.filter, {.terse = true, .about = "of benchmarks, for gates without -k"});
+  f("match", use.match,
+    {.terse = true, .about = "the number that a command prints, as `wrap --match`; default: its wall time"});
+  f("rate", use.rate, {.terse = true, .about = "that number is a rate: more of it is better"});
+  f("cpu", use.processor, {.terse = true, .about = "processor time of a command"});
+  if (!f.reads()) return;
+  if (!use.is_foreign() && !use.filter.empty()) f.refuse("filter", "is of other programs than kernels");
+  const bool command = use.kind == ProgramUse::Kind::command, number = !use.match.empty();
+  if (!command && number) f.refuse("match", "is of the kind \"command\"");
+  if (use.rate && !number) f.refuse("rate", "is of a number: give \"match\"");
+  if (use.processor && (number || !command)) f.refuse("cpu", "is of a \"command\" without \"match\"");
+}
+
 void describe(Fields& f, Project& project) {
   f.only<Project>();
   f.schema("assay.project/1");
+  describe(f, project.use);
   f("source", project.source, {.optional = true, .about = "folder of CMakeLists.txt; default: the root"});
   f("target", project.target,
     {.optional = true, .about = "of CMake; default: that of the program which is asked"});
   f("program", project.program,
-    {.optional = true,
+    {.terse = true,
      .about = "what the target makes, from the build folder: a program, or a plug-in lib….so; default: of "
               "its name"});
-  f("preset", project.preset, {.optional = true, .about = "configure preset; default: none"});
+  f("preset", project.preset, {.terse = true, .about = "configure preset; default: none"});
   f("configure", project.configure,
-    {.optional = true,
-     .about = "arguments for cmake, beside compiler, flags and build type of this program"});
-  f("suite", project.suite, {.optional = true, .about = "for gates without --suite"});
+    {.terse = true, .about = "arguments for cmake, beside compiler, flags and build type of this program"});
+  f("arguments", project.arguments, {.terse = true, .about = "of a program that is not assay's"});
+  f("suite", project.suite, {.terse = true, .about = "for gates of kernels without --suite"});
+  if (!f.reads()) return;
+  if (project.use.is_foreign() && !project.suite.empty()) f.refuse("suite", "is of kernels");
+  if (!project.use.is_foreign() && !project.arguments.empty()) f.refuse("arguments", "are of other programs");
 }
 
 bool makes_plugin(const Project& project) { return fs::path(project.program).extension() == ".so"; }
@@ -91,7 +114,7 @@ Project project_in(const fs::path& root) {
     if (!told) out.source = own->source.generic_string();
     // A checkout has its build where this one has, so that compiler caches know the relative paths.
     if (const auto build = inside(root, own->folder); build && *build != ".") out.build = *build;
-    if (out.target.empty()) {
+    if (out.target.empty() && !out.use.is_foreign()) {
       out.target = own->program.filename().string();
       if (out.program.empty()) out.program = own->program.generic_string();
     }
@@ -109,11 +132,9 @@ Project project_in(const fs::path& root) {
   return out;
 }
 
-fs::path suite_of_project(const fs::path& root) {
+Project project_file_in(const fs::path& root) {
   const fs::path file = root / project_file;
-  if (!fs::exists(file)) return {};
-  const std::string suite = read_project(file).suite;
-  return suite.empty() ? fs::path() : fs::relative(root / suite);
+  return fs::exists(file) ? read_project(file) : Project{};
 }
 
 bool is_built_from(const fs::path& root) { return own_build(root).has_value(); }

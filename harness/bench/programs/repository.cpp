@@ -100,7 +100,15 @@ Worktree::Worktree(fs::path root, const std::string& commit, fs::path path, cons
   }
 }
 
-Worktree::~Worktree() { remove(); }
+Worktree::~Worktree() {
+  if (!kept_) remove();
+}
+
+void Worktree::keep_files() {
+  kept_ = true;
+  std::filesystem::remove(path_ / ".git");
+  ask_child({.words = git({"worktree", "prune"}), .folder = root_}, Hooks{});
+}
 
 void Worktree::remove() const {
   try {

@@ -42,10 +42,13 @@ class Worktree {
   ~Worktree();
   Worktree(const Worktree&) = delete;
   Worktree& operator=(const Worktree&) = delete;
+  /// Leaves the files, of which git knows no more.
+  void keep_files();
 
  private:
   void remove() const;
   std::filesystem::path root_, path_;
+  bool kept_ = false;
 };
 
 }  // namespace assay

@@ -48,7 +48,8 @@ struct Target {
 };
 
 Programs programs_from(std::string name, std::string commit, Links links) {
-  Programs out{std::move(name), std::move(commit), std::move(links.files), "", false};
+  Programs out{std::move(name), std::move(commit), std::move(links.files), ""};
+  out.differences = std::move(links.differences);
   const bool one = out.links.size() < 2;
   if (one && links.remark.empty()) links.remark = "no more were asked for";
   if (!links.remark.empty()) {
@@ -69,12 +70,12 @@ std::string demanded_commit(const fs::path& root, const std::string& what, const
 
 /// A text that differs when another program may come of the same commit.
 std::string identity_of(const Project& project) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}", project.source, project.target, project.program, project.preset,
-                     fmt::join(project.configure, "\n"));
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", project.use.is_foreign() ? "foreign" : "", project.source,
+                     project.target, project.program, project.preset, fmt::join(project.configure, "\n"));
 }
 
-Target target_of(const std::string& what, const fs::path& repository, const fs::path& cache,
-                 const std::string& common_with, const Hooks& hooks) {
+Target target_of(const ProgramsRequest& request, const Hooks& hooks) {
+  const auto& [what, repository, cache, layouts, common_with, like, built] = request;
   Target target{.root = repository_root(repository, hooks)};
   const std::string hint = is_shallow(target.root, hooks) ? "history was cut off here: git fetch --unshallow"
                                                           : "see `git branch --all` and `git tag`";
@@ -92,7 +93,14 @@ Target target_of(const std::string& what, const fs::path& repository, const fs::
   target.name = target.commit.substr(0, 7);
   if (!target.commit.starts_with(origin)) target.name += fmt::format(" ({})", origin);
   target.project = project_in(target.root);
-  target.settings = settings_of_this_build();
+  const bool foreign = target.project.use.is_foreign();
+  const fs::path head = !like.empty() ? build_folder_of(like) : foreign ? fs::path() : own_build_folder();
+  target.settings = settings_of(head, !foreign);
+  if (target.settings.compiler.empty()) {
+    target.settings.identity +=
+        ask_child({.words = {"sh", "-c", "${CXX:-c++} --version"}, .folder = {}}, hooks).output;
+  }
+  target.layouts = foreign ? 1 : layouts;
   const fs::path home = cache.empty() ? target.root / ".assay" : fs::absolute(cache);
   target.folder =
       home / "revisions" /
@@ -109,16 +117,18 @@ void run_step(const Target& target, std::string_view doing, const Command& comma
   throw Error("revision " + target.name,
               fmt::format("cannot {}: {} ended with status {}\n{}", doing, command.words.front(), exit_code,
                           last_lines(log, 20)),
-              "all of it: " + log.string());
+              "mend it, or build it by hand and give its program: --base-build, or --head for a head\n    "
+              "all of it: " +
+                  log.string());
 }
 
-/// Build type and flags as this program has them, unless a preset or the project says otherwise.
+/// Build type, flags and options as the settings have them, unless the project says otherwise. Where they say
+/// no build type and there is no preset, only Release is measured.
 std::vector<std::string> configuration_of(const Target& target, const fs::path& build) {
   const Project& project = target.project;
   std::vector<std::string> out{"cmake", "-B", build.string()};
   if (project.preset.empty()) {
-    const std::string& type = target.settings.build_type;
-    out.insert(out.end(), {"-S", ".", "-DCMAKE_BUILD_TYPE=" + (type.empty() ? "Release" : type)});
+    out.insert(out.end(), {"-S", ".", "-DCMAKE_BUILD_TYPE=Release"});
   } else {
     out.insert(out.end(), {"--preset", project.preset});
   }
@@ -135,12 +145,11 @@ void configure(const Target& target, const fs::path& source, const fs::path& bui
   }
   run_step(target, "configure", {.words = configuration_of(target, build), .folder = source}, hooks);
   const std::string compiler = compiler_of(build);
-  if (!compiler.empty() && compiler != target.settings.compiler) {
-    throw Error(
-        "revision " + target.name,
-        fmt::format("would be built by {}, and this program was by {}", compiler, target.settings.compiler),
-        "set CXX to the compiler of this program");
-  }
+  const std::string& wanted = target.settings.compiler;
+  if (compiler.empty() || wanted.empty() || compiler == wanted) return;
+  throw Error("revision " + target.name,
+              fmt::format("would be built by {}, and what it is compared with was by {}", compiler, wanted),
+              "set CXX to that compiler");
 }
 
 void require_program(const Target& target, const fs::path& build) {
@@ -156,13 +165,26 @@ void require_program(const Target& target, const fs::path& build) {
                    : fmt::format("if that is a plug-in, write \"program\": \"{}\" into assay.json", made));
 }
 
+void remove_objects(const fs::path& build) {
+  std::vector<fs::path> objects;
+  for (const auto& entry : fs::recursive_directory_iterator(build)) {
+    const fs::path ending = entry.path().extension();
+    if (ending == ".o" || ending == ".a" || ending == ".gch") objects.push_back(entry.path());
+  }
+  for (const fs::path& object : objects) fs::remove(object);
+}
+
 Links build(const Target& target, const Hooks& hooks) {
   const UnfinishedFolder unfinished(target.beside(".part"));
   const Project& project = target.project;
-  const fs::path checkout = unfinished.path() / "source", build = checkout / project.build;
+  // Programs of others name the folder of their sources, where it stays.
+  const bool foreign = project.use.is_foreign();
+  const fs::path checkout = (foreign ? target.folder : unfinished.path()) / "source",
+                 build = checkout / project.build;
   const fs::path programs = unfinished.path() / "programs";
   fs::remove(target.beside(".log"));
-  const Worktree worktree(target.root, target.commit, checkout, target.beside(".log"), hooks);
+  if (foreign) fs::remove_all(target.folder);
+  Worktree worktree(target.root, target.commit, checkout, target.beside(".log"), hooks);
   if (const auto command = checkout_of_submodules(target.root, checkout)) {
     run_step(target, "check out submodules", *command, hooks);
   }
@@ -174,12 +196,17 @@ Links build(const Target& target, const Hooks& hooks) {
            hooks);
   require_program(target, build);
   fs::create_directories(programs);
-  const Links made = make_layouts({.build = build,
-                                   .program = project.program,
-                                   .count = target.layouts,
-                                   .folder = programs,
-                                   .log = target.beside(".log")},
-                                  hooks);
+  Links made = make_layouts({.build = build,
+                             .program = project.program,
+                             .count = target.layouts,
+                             .folder = programs,
+                             .log = target.beside(".log")},
+                            hooks);
+  made.differences = differences(target.settings, build);
+  if (foreign) {
+    remove_objects(build);
+    worktree.keep_files();
+  }
   Links links = keep_links(made, target.folder);
   hooks.say(fmt::format("{}: layouts: {}, {}, in {}", target.name, links.files.size(),
                         bytes_text(bytes_in(target.folder)), target.folder.string()));
@@ -223,15 +250,25 @@ Programs or_nothing(const Make& make) {
 
 }  // namespace
 
-Programs programs_of(const std::string& what, const fs::path& repository, const fs::path& cache, int layouts,
-                     const Hooks& hooks, const std::string& common_with) {
+Programs programs_of(const ProgramsRequest& request, const Hooks& hooks) {
+  const std::string& what = request.what;
   return or_nothing([&] {
     if (is_embedded_side(what)) return programs_from(what, "", {.files = {what}});
-    if (fs::is_regular_file(what)) return given(what, layouts, hooks);
-    Target target = target_of(what, repository, cache, common_with, hooks);
-    target.layouts = layouts;
-    Links links = links_of(target, hooks);
-    return programs_from(target.name, target.commit, std::move(links));
+    if (fs::is_regular_file(what)) return given(what, request.layouts, hooks);
+    const Target target = target_of(request, hooks);
+    Programs out;
+    if (request.built.empty()) {
+      out = programs_from(target.name, target.commit, links_of(target, hooks));
+    } else {
+      const bool folder = fs::is_directory(request.built);
+      out = given((folder ? request.built / target.project.program : request.built).string(), target.layouts,
+                  hooks);
+      out.name = target.name;
+      out.commit = target.commit;
+      out.differences = differences(target.settings, build_folder_of(out.links.front()));
+    }
+    out.arguments = target.project.arguments;
+    return out;
   });
 }
 

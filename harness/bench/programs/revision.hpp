@@ -2,6 +2,7 @@
 #pragma once
 
 #include "assay/hooks.hpp"
+#include "bench/programs/project.hpp"
 
 #include <filesystem>
 #include <string>
@@ -17,23 +18,31 @@ struct Programs {
       links;                  ///< the first one as it was built; none when the user interrupted
   std::string layout_remark;  ///< why there are fewer than were asked for; empty when there are not
   bool foreign = false;       ///< of another project: the commit that it reports is that of this library
+  std::vector<std::string> arguments{};    ///< of a program that is not assay's
+  std::vector<std::string> differences{};  ///< of its build from the one that it should be like, in words
 };
 
-/// `what` is a program file, or else a git revision of the repository that holds `repository`. With
-/// `common_with`, another revision, the last commit that both have in common is meant.
-///
-/// A revision is checked out into a scratch worktree below `cache` (empty: `.assay` in the repository's
-/// root), built with its release preset, the compiler and the settings of the running program, and linked in
-/// `layouts` orders. Only these programs are kept, in `revisions/<commit>-<hash of compiler and settings>`,
-/// and are taken from there the next time; nothing there is removed. The log of the build stays beside the
-/// folder. A lock keeps two processes from building the same; one that is killed leaves nothing that looks
-/// finished.
+struct ProgramsRequest {
+  std::string what;  ///< a program file, or else a git revision of the repository that holds `repository`
+  std::filesystem::path repository = ".";
+  std::filesystem::path cache{};  ///< empty: `.assay` in the repository's root
+  int layouts = 1;
+  std::string common_with{};      ///< another revision: the last commit that both have in common is meant
+  std::filesystem::path like{};   ///< the program whose build is copied; empty: the running one
+  std::filesystem::path built{};  ///< a program of the revision, or its build folder, to use as it is
+};
+
+/// A revision is checked out into a scratch worktree below the cache, built with the compiler, build type,
+/// flags and options of `like`, and linked in `layouts` orders. Only these programs are kept, in
+/// `revisions/<commit>-<hash of compiler and settings>`, and are taken from there the next time; nothing
+/// there is removed. Programs that are not assay's keep their checkout and the build without its objects,
+/// since they may look for libraries and data there, and have one layout. The log of the build stays beside
+/// the folder. A lock keeps two processes from building the same; one that is killed leaves nothing that
+/// looks finished.
 ///
 /// A program that lies in its build folder is linked in several orders there. Throws Error when there is
 /// neither such a file nor such a revision, and with the last lines of the log when it cannot be built.
-Programs programs_of(const std::string& what, const std::filesystem::path& repository,
-                     const std::filesystem::path& cache, int layouts, const Hooks& hooks,
-                     const std::string& common_with = "");
+Programs programs_of(const ProgramsRequest& request, const Hooks& hooks);
 
 /// The running program: this checkout as it was built last, uncommitted changes and all.
 Programs programs_of_this(int layouts, const Hooks& hooks);

@@ -174,10 +174,18 @@ const assay_plugin* checked(const std::filesystem::path& file, const assay_plugi
 
 const assay_plugin* loaded(const std::filesystem::path& file) {
   // Without a slash it would be looked for among the system's libraries.
+  const FloatEnvironment before = FloatEnvironment::now();
   void* library = dlopen(std::filesystem::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  const std::string change = before.change();
+  before.restore();
   if (library == nullptr) {
     throw Error(file.string(), fmt::format("cannot be loaded: {}", text_of(dlerror())),
                 "build it as a shared library for this machine, with all that it needs");
+  }
+  if (!change.empty()) {
+    throw Error(file.string(),
+                fmt::format("left the floating-point environment with {} when it was loaded", change),
+                "link it without -Ofast and -ffast-math, which do that to every kernel of the program");
   }
   using Entry = const assay_plugin* (*)();
   const auto entry = std::bit_cast<Entry>(dlsym(library, "assay_plugin_v1"));

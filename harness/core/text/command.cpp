@@ -1,7 +1,11 @@
 #include "core/text/command.hpp"
 
+#include "assay/error.hpp"
+
 #include <algorithm>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace assay {
 
@@ -14,6 +18,30 @@ std::string shell_word(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
+}
+
+std::vector<std::string> shell_words(const std::string& line) {
+  std::vector<std::string> out;
+  std::optional<std::string> word;
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      if (word) out.push_back(*std::exchange(word, std::nullopt));
+      continue;
+    }
+    if (!word) word.emplace();
+    if (c == quote || (quote == 0 && (c == '\'' || c == '"'))) {
+      quote = quote == 0 ? c : 0;
+    } else if (c == '\\' && quote != '\'' && i + 1 < line.size()) {
+      *word += line[++i];
+    } else {
+      *word += c;
+    }
+  }
+  if (quote != 0) throw Error("'" + line + "'", "has a quote that is not closed", "close it");
+  if (word) out.push_back(*word);
+  return out;
 }
 
 std::string expression_for(std::string_view text) {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay {
 
@@ -16,5 +17,9 @@ std::string repeat_command(const std::string& command, const std::string& key);
 
 /// The text as one word of a shell's command line; in quotes where it needs them.
 std::string shell_word(const std::string& text);
+
+/// The words of a command line as a shell parts them, with quotes and backslashes and nothing else of a
+/// shell. Throws Error where a quote is not closed.
+std::vector<std::string> shell_words(const std::string& line);
 
 }  // namespace assay

@@ -1,5 +1,7 @@
 #include "core/text/command.hpp"
 
+#include "assay/error.hpp"
+
 #include <gtest/gtest.h>
 
 namespace assay {
@@ -22,6 +24,14 @@ TEST(ShellWord, IsQuotedOnlyWhereTheShellWouldReadMoreThanAWord) {
   EXPECT_EQ(shell_word("my suite.json"), "'my suite.json'");
   EXPECT_EQ(shell_word("$(x)'y"), "'$(x)'\\''y'");
   EXPECT_EQ(shell_word(""), "''");
+}
+
+TEST(ShellWords, ArePartedAsAShellDoes) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(shell_words(" ./old  --x=1\t'a  b' \"c'\\\"d\" e\\ f ''"),
+            (Words{"./old", "--x=1", "a  b", "c'\"d", "e f", ""}));
+  EXPECT_EQ(shell_words(""), Words{});
+  EXPECT_THROW(shell_words("./old 'x"), Error);
 }
 
 }  // namespace
