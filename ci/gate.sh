@@ -9,7 +9,7 @@
 #   gate.json      all samples, for `assay reanalyze`
 #   pull_request   the number of the request, on GitHub
 # ASSAY is the program to ask, such as build/kernels. Without it that is assay, which is installed from ASSAY_PACKAGE, a
-# .deb or .tar.gz of cpack, where there is none.
+# .deb or .tar.gz, where there is none: a file, or the https address of a release's with its checksum in ASSAY_SHA256.
 # Exit codes are those of `assay gate`: 0 passed, 1 found, 2 unusable, 3 undecided, 4 a kernel crashed or hung.
 set -eu
 
@@ -47,8 +47,16 @@ git rev-parse --verify --quiet "$base^{commit}" >/dev/null ||
 
 unpacked=
 trap '[ -z "$unpacked" ] || rm -rf "$unpacked"' EXIT
-install_package() {  # FILE
-  [ -f "$1" ] || fail "ASSAY_PACKAGE: $1 is no file" 'name a package that cpack made in a build of assay'
+fetched() {  # ADDRESS: to a file of its name in $unpacked
+  [ -n "${ASSAY_SHA256-}" ] || fail "ASSAY_SHA256: the checksum of $1 is missing" 'SHA256SUMS of that release has it'
+  curl -fsSLo "$unpacked/${1##*/}" "$1" || fail "ASSAY_PACKAGE: $1 cannot be fetched" 'see above'
+  echo "$ASSAY_SHA256  $unpacked/${1##*/}" | sha256sum -c >/dev/null 2>&1 ||
+    fail "ASSAY_SHA256: ${1##*/} has another checksum" 'SHA256SUMS of that release has the right one'
+}
+install_package() {  # FILE OR ADDRESS
+  unpacked=$(mktemp -d)
+  case $1 in https://*) fetched "$1"; set -- "$unpacked/${1##*/}" ;; esac
+  [ -f "$1" ] || fail "ASSAY_PACKAGE: $1 is no file" 'name a package of a release, or of cpack in a build of assay'
   case $1 in
     *.deb)
       as_root=
@@ -59,7 +67,6 @@ install_package() {  # FILE
         fail "ASSAY_PACKAGE: $1 cannot be installed" 'see above; a package suits the system that it was built on'
       fi ;;
     *.tar.gz)
-      unpacked=$(mktemp -d)
       tar -xzf "$1" -C "$unpacked" --strip-components=1 || fail "ASSAY_PACKAGE: $1 cannot be unpacked" 'make it anew'
       export PATH="$unpacked/bin:$PATH" CMAKE_PREFIX_PATH="$unpacked${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}" ;;
     *) fail "ASSAY_PACKAGE: $1 is neither a .deb nor a .tar.gz" 'name a package that cpack made in a build of assay' ;;

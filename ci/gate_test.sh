@@ -50,6 +50,18 @@ if ! command -v assay >/dev/null; then
   tar -czf "$work/package.tar.gz" -C "$work/package" assay-1
   run 0 ASSAY_PACKAGE="$work/package.tar.gz" "$gate" HEAD~1
   says '^HEAD~1$'
+  # A package of a release comes by its address, and only with its checksum.
+  mkdir "$work/curl"
+  printf '#!/bin/sh\ncp "%s" "$2"\n' "$work/package.tar.gz" >"$work/curl/curl"
+  chmod +x "$work/curl/curl"
+  address=https://releases.example/v1/assay-1-linux-x86_64.tar.gz
+  sum=$(sha256sum <"$work/package.tar.gz")
+  run 0 PATH="$work/curl:$PATH" ASSAY_PACKAGE=$address ASSAY_SHA256="${sum%% *}" "$gate" HEAD~1
+  says '^HEAD~1$'
+  run 2 PATH="$work/curl:$PATH" ASSAY_PACKAGE=$address ASSAY_SHA256=0123 "$gate" HEAD~1
+  says 'has another checksum'
+  run 2 PATH="$work/curl:$PATH" ASSAY_PACKAGE=$address "$gate" HEAD~1
+  says 'ASSAY_SHA256: the checksum of https://releases.example'
   run 2 ASSAY_PACKAGE="$work/none.deb" "$gate" HEAD~1
   says 'ASSAY_PACKAGE: .*none.deb is no file'
   run 2 ASSAY_PACKAGE="$work/assay" "$gate" HEAD~1

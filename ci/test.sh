@@ -28,7 +28,7 @@ done
 cd "$(dirname "$0")/.."
 . ci/stages.sh
 kinds='build test'
-[ $all = no ] || kinds="$kinds all"
+[ $all = no ] || kinds="$kinds pack all"
 # shellcheck disable=SC2086 # two or three words
 ci/install_packages.sh $kinds
 [ $deps_only = no ] || exit 0
@@ -116,6 +116,8 @@ packages() {
   stage 'Packing, and building foreign projects against what is packed'
   ci/package_test.sh build/release
   ci/plugin/test.sh build/release
+  stage 'Making what a release attaches in bare systems, and installing it in others' $release_test
+  ci/release_test.sh
 }
 clusters() {
   release

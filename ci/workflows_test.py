@@ -72,6 +72,8 @@ def check_measuring():
     demand(len(checkout) == 1 and checkout[0].get("persist-credentials") == "false"
            and checkout[0].get("fetch-depth") == 0,
            f"{path}: the checkout keeps the token, or not the history")
+    install = " ".join(step.get("run", "") for step in steps_of(workflow))
+    demand("sha256sum -c" in install and "./ci/assay" not in install, f"{path}: installs what no checksum names")
     for step in steps_of(workflow):
         if "run" in step:
             check_script(path, step["run"].replace("@source@", "."), "sh")
@@ -104,6 +106,24 @@ def check_nightly():
             check_script(path, step["run"], "sh")
             demand(f"--shard \"$SHARD/{len(shards)}\"" in step["run"] and shards == list(range(len(shards))),
                    f"{path}: its shards are not those of ci/test.sh --all")
+
+
+def check_release():
+    path = "github/release.yml"
+    workflow = read(path)
+    check_pins(path)
+    demand(workflow["permissions"] == {"contents": "read"}, f"{path}: may do more than read by default")
+    for name, job in workflow["jobs"].items():
+        writes = [what for what, right in job.get("permissions", {}).items() if right == "write"]
+        demand(writes == (["contents"] if name == "publish" else []), f"{path}: {name} may write {writes}")
+        for step in job["steps"]:
+            if "run" in step:
+                check_script(path, step["run"], "bash")
+                demand(name != "publish" or "docker" not in step["run"], f"{path}: runs what was built where it may write")
+    made = {row["image"] for row in workflow["jobs"]["make"]["strategy"]["matrix"]["include"] if row["make"] == "deb"}
+    checked = {row["image"] for row in workflow["jobs"]["check"]["strategy"]["matrix"]["include"]
+               if row["package"].endswith(".deb")}
+    demand(made == checked, f"{path}: packages for {made}, checks on {checked}")
 
 
 def check_action():
@@ -192,6 +212,7 @@ def check_comments(script):
 
 script = check_commenting(check_measuring())
 check_nightly()
+check_release()
 check_action()
 check_gitlab()
 if shutil.which("bash") and shutil.which("unzip"):

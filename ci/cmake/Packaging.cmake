@@ -46,6 +46,10 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FUL
 configure_file(ci/cmake/assay.pc.in ${PROJECT_BINARY_DIR}/assay.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/assay.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# Libraries that ci/release.sh has a tarball bring along.
+if(ASSAY_BUNDLED)
+  install(FILES ${ASSAY_BUNDLED} DESTINATION ${CMAKE_INSTALL_LIBDIR}/assay)
+endif()
 install(DIRECTORY suites/ DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/suites FILES_MATCHING PATTERN "*.json")
 install(FILES harness/python/assay.py DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/python)
 install(PROGRAMS ci/gate.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/assay/ci)
