@@ -143,8 +143,11 @@ check() {
     *) fail "$place is no package of a release" ;;
   esac
   $assay --version | grep -F "$version"
-  $assay check -k 'rmsnorm/naive' | tail -n 1
-  [ -z "$python" ] || "$python" -m assay check -k 'rmsnorm/naive' | tail -n 1
+  for program in "$assay" ${python:+"$python -m assay"}; do
+    # shellcheck disable=SC2086 # several words
+    $program check -k rmsnorm/naive >"$work/said" || fail "$program: $(tail -n 1 "$work/said")"
+    tail -n 1 "$work/said"
+  done
   case $place in *.deb) /usr/share/assay/ci/gate.sh 2>&1 | grep 'there is no base' ;; esac
 }
 

@@ -48,7 +48,7 @@ disagrees with the oracle: c[0] is 1
 again: assay gate --suite tiny.json -k '^gemm/wrong/m=1#1$'
 </failure></testcase>
   <testcase classname="tiny.gemm" name="wide/m=1#1"><skipped message="skipped: did not run here: needs AVX-512"/></testcase>
-  <testcase classname="tiny.gemm" name="loud/m=1#1"><skipped message="undecided [0.90, 1.20]: too wide"/></testcase>
+  <testcase classname="tiny.gemm" name="loud/m=1#1"><skipped message="undecided 1.00 [0.90, 1.20]: too wide"/></testcase>
   <testcase classname="tiny.gemm" name="new/m=1#1"><skipped message="added: is not in the results it is compared with"/></testcase>
  </testsuite>
 </testsuites>
