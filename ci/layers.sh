@@ -102,10 +102,10 @@ found=$(
       system_call = is_cpp && header ~ /^((sys|linux)\/[a-z_]+|fcntl|signal|unistd)\.h$/
       if (FILENAME ~ /^reference\// && !standard && !ours && !for_tests && !system_call)
         fail("the reference includes the standard library and assay/ only, and its .cpp files the headers of system calls")
-      if (FILENAME ~ /^kernels\// && !standard && !ours && !for_tests && !from_c && header !~ /^hwy\//) {
+      if (FILENAME ~ /^kernels\// && !standard && !ours && !for_tests && !from_c && header !~ /^(hwy|oneapi\/dnnl)\//) {
         name = "kernels/" header
         if ((getline ignored < name) < 0)
-          fail("kernels include the standard library, assay/, Highway, C headers and their own only")
+          fail("kernels include the standard library, assay/, Highway, oneDNN, C headers and their own only")
         close(name)
       }
     }'
