@@ -90,7 +90,7 @@ TEST_F(BadKernels, AreNamedByACheckThatGoesOn) {
   EXPECT_EQ(done.exit_code, 4) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), AllOf(HasSubstr("CRASHED: "), HasSubstr("gemm/bad_exit at "),
                                         HasSubstr("it called exit(0)"), HasSubstr("did not end within 2 s")));
-  EXPECT_THAT(done.output, HasSubstr("next: assay check -k '^gemm/bad_crash$' --time-limit 2"));
+  EXPECT_THAT(done.output, HasSubstr("assay_planted check -k '^gemm/bad_crash$' --time-limit 2"));
   const Json json = read("check.json");
   std::map<std::string, int> agree, failed;
   for (const Json& row : json.at("checks")) {

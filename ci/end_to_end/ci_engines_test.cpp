@@ -72,10 +72,11 @@ TEST_F(Engine, MergesNothingWhileShardsAreMissingAndSaysHowToRunThem) {
   EXPECT_EQ(lacking.exit_code, 3) << "incomplete";
   EXPECT_THAT(lacking.errors, AllOf(HasSubstr("lacks shard 0 of 0 to 1"), HasSubstr("--array=0")));
   EXPECT_THAT(folder_.listing(), Not(HasSubstr("less.json")));
-  const std::size_t command = lacking.errors.find("  assay run");
+  const std::string program = "assay_planted ";
+  std::size_t command = lacking.errors.find(program + "run");
   ASSERT_NE(command, std::string::npos) << lacking.errors;
-  const std::string arguments =
-      lacking.errors.substr(command + 8, lacking.errors.find('\n', command) - command - 8);
+  command += program.size();
+  const std::string arguments = lacking.errors.substr(command, lacking.errors.find('\n', command) - command);
   ASSERT_EQ(run(arguments).exit_code, 0) << arguments;
   EXPECT_EQ(run("merge s0.json s1.json -o all.json").exit_code, 0);
 
@@ -197,7 +198,7 @@ TEST_F(Engine, TellsGithubAndJUnitReadersWhatIsWrong) {
   EXPECT_EQ(folder_.read("outputs"), "verdict=wrong\nregressions=0\n");
   const std::string junit = folder_.read("j.xml");
   EXPECT_THAT(junit, AllOf(HasSubstr("failures=\"2\""), HasSubstr("type=\"disagreement\""),
-                           HasSubstr("again: assay gate --suite tiny.json"),
+                           HasSubstr("assay_planted gate --suite tiny.json"),
                            HasSubstr("there is no baseline that it compares with")));
 }
 

@@ -108,7 +108,7 @@ TEST_F(ForeignPrograms, MayBeCommandsThatPrintTheirTimes) {
   EXPECT_THAT(done.last_lines(1), HasSubstr("REGRESSION: 1 of 2 trials is slower"));
   EXPECT_THAT(done.output,
               AllOf(HasSubstr("20.0 ms   30.0 ms  1.500x slower [1.439, 1.563]"),
-                    HasSubstr("next: assay wrap --base './prints 100 20'"), HasSubstr("-k '^step$'")));
+                    HasSubstr("assay_planted wrap --base './prints 100 20'"), HasSubstr("-k '^step$'")));
   EXPECT_EQ(run_program("reanalyze run.json", folder_.path()).output, done.output);
   const Finished rate = wrap(
       "--base './prints 1 3.00' --head './prints 1 2.00' --budget 30 --match 'step: (.*) ms' "

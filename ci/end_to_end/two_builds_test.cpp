@@ -49,7 +49,7 @@ TEST_F(TwoBuilds, NameAPlantedSlowDownWithItsCostAndTheCommandThatRepeatsIt) {
   EXPECT_THAT(done.errors, AllOf(HasSubstr("other.json"), Not(HasSubstr("results.json"))));
   EXPECT_THAT(done.output, HasSubstr("since programs are\n  compared"));
   EXPECT_THAT(done.output, AllOf(HasSubstr("x slower ["), HasSubstr("more per epoch of tiny"),
-                                 HasSubstr("next: assay gate --base ./base")));
+                                 HasSubstr("assay_planted gate --base ./base")));
   EXPECT_THAT(folder_.read("comment.md"), HasSubstr("✗"));
 
   const Finished again = run_program("reanalyze run.json", folder_.path());

@@ -39,7 +39,9 @@ std::string text_of(const ComparedRow& row, const ChangedTrial& trial) {
   std::string out = fmt::format("{} {}", mark(listed_as(row)), printable(row.key, most_of_a_key));
   const std::string words =
       in_words(row) + (row.ratio.coverage > 0 ? "  limit " + limit_in_words(row) : std::string()) +
-      (is_open(row.standing) && row.launches > 0 ? fmt::format("  {} launches", row.launches) : "") +
+      (is_open(row.standing) && row.launches > 0
+           ? "  " + quantity_text(static_cast<Index>(row.launches), "launch", "launches")
+           : "") +
       (row.visible > 0 && is_open(row.standing) ? "  sees " + percent_text(row.visible - 1) : "");
   const auto time = [&](double seconds) {
     return seconds <= 0 ? "" : trial.is_rate ? figure(1 / seconds) : seconds_text(seconds);

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace assay {
@@ -103,10 +102,9 @@ bool launched_more(Results& results, const Comparison& comparison, const Baselin
   results.partial = more.partial;
   for (TrialResult& late : more.trials) {
     TrialResult& trial = *std::ranges::find(results.trials, late.key, &TrialResult::key);
-    std::vector<Launch> launches = std::move(trial.launches);
-    std::ranges::move(late.launches, std::back_inserter(launches));
+    if (is_measured(late))
+      late.launches.insert(late.launches.begin(), trial.launches.begin(), trial.launches.end());
     trial = std::move(late);
-    if (is_measured(trial)) trial.launches = std::move(launches);
   }
   return !results.partial;
 }
