@@ -78,11 +78,11 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
   // To ask for it takes as long as the heap has free blocks.
   const std::size_t heap = watches_memory() ? heap_bytes() : 0;
   const auto start = Clock::now();
-  const double others = cpu_seconds_of_others();
+  const double others = cpu_seconds_of_others(Bound::most);
   const bool judged = is_drawn(Beside::judgement);
   Calls of = called(calls, warm, contents, judged);
   if (alone) {
-    const double theirs = cpu_seconds_of_others() - others;
+    const double theirs = cpu_seconds_of_others(Bound::least) - others;
     look_at_threads(of.cpu_seconds, theirs, seconds_since(start));
   }
   look_at_clock(of);
@@ -257,9 +257,11 @@ void AuditedSlices::look_at_waiting() {
   if (Rng(secret()).integer(0, 2) != 0 || (waits_[0].size() >= enough && !affordable)) return;
   const auto start = Clock::now();
   const auto seconds_of = [&](Index calls) {
+    const double waited = seconds_without_processor();
     const auto before = Clock::now();
     timed_.repeat(calls);
-    return seconds_since(before);
+    const double passed = seconds_since(before);
+    return std::max(0.0, passed - (seconds_without_processor() - waited));
   };
   const auto renew = [&] {
     timed_.renew(secret(), Renewal::timed);
@@ -402,7 +404,7 @@ void AuditedSlices::look_at_memory(std::size_t heap) {
 }
 
 void AuditedSlices::look_at_threads(double own, double others, double passed) {
-  constexpr double share = 0.25, least = 5e-6, part_of_slices = 0.1, slack = 0.05;
+  constexpr double share = 0.25, least = 2e-5, part_of_slices = 0.1, slack = 0.05;
   constexpr Index enough = 5;
   const auto given = static_cast<double>(given_threads());
   ++watched_for_threads_;

@@ -398,8 +398,17 @@ long page_faults_of_children() {
 
 double cpu_seconds_of_thread() { return system_seconds(CLOCK_THREAD_CPUTIME_ID); }
 
-double cpu_seconds_of_others() {
-  return system_seconds(CLOCK_PROCESS_CPUTIME_ID) - system_seconds(CLOCK_THREAD_CPUTIME_ID);
+double seconds_without_processor() {
+  constexpr double nanosecond = 1e-9;
+  std::ifstream file("/proc/thread-self/schedstat");
+  double ran = 0, waited = 0;
+  file >> ran >> waited;
+  return nanosecond * waited;
+}
+
+double cpu_seconds_of_others(Bound bound) {
+  const double before = cpu_seconds_of_thread(), all = system_seconds(CLOCK_PROCESS_CPUTIME_ID);
+  return all - (bound == Bound::most ? before : cpu_seconds_of_thread());
 }
 
 bool others_sleep(double longest) {

@@ -97,8 +97,13 @@ long page_faults_of_children();
 /// Seconds of processor time that the calling thread has used.
 double cpu_seconds_of_thread();
 
-/// Seconds of processor time that all threads of the process but the calling one have used.
-double cpu_seconds_of_others();
+/// Seconds for which the calling thread would have run and had no processor; 0 where the system does not tell.
+double seconds_without_processor();
+
+/// Seconds of processor time that all threads of the process but the calling one have used: at least or at
+/// most so many, since the calling one may be interrupted between two looks at clocks.
+enum class Bound { least, most };
+double cpu_seconds_of_others(Bound bound);
 
 /// Waits until all other threads of this process sleep. Returns whether they did within `longest` seconds.
 bool others_sleep(double longest);
