@@ -78,11 +78,11 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
   // To ask for it takes as long as the heap has free blocks.
   const std::size_t heap = watches_memory() ? heap_bytes() : 0;
   const auto start = Clock::now();
-  const double others = cpu_seconds_of_others(Bound::most);
+  const double others = cpu_seconds_of_others(CpuBound::most);
   const bool judged = is_drawn(Beside::judgement);
   Calls of = called(calls, warm, contents, judged);
   if (alone) {
-    const double theirs = cpu_seconds_of_others(Bound::least) - others;
+    const double theirs = cpu_seconds_of_others(CpuBound::least) - others;
     look_at_threads(of.cpu_seconds, theirs, seconds_since(start));
   }
   look_at_clock(of);

@@ -569,9 +569,9 @@ TEST(AuditedSlices, CountTheHelpersThatAVariantDeclares) {
   double at_once = 0;  // threads, as far as the machine has processors for them
   for (int i = 0; i < 20 && fault.empty(); ++i) {
     const auto start = std::chrono::steady_clock::now();
-    const double cpu = cpu_seconds_of_others(Bound::most);
+    const double cpu = cpu_seconds_of_others(CpuBound::most);
     fault = audit_with_helpers(4, one).fault;
-    at_once = std::max(at_once, (cpu_seconds_of_others(Bound::least) - cpu) / seconds_since(start));
+    at_once = std::max(at_once, (cpu_seconds_of_others(CpuBound::least) - cpu) / seconds_since(start));
   }
   if (fault.empty() && at_once < 1.3)
     GTEST_SKIP() << "this machine has no processors for two threads at once";

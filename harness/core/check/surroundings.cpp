@@ -406,9 +406,9 @@ double seconds_without_processor() {
   return nanosecond * waited;
 }
 
-double cpu_seconds_of_others(Bound bound) {
+double cpu_seconds_of_others(CpuBound bound) {
   const double before = cpu_seconds_of_thread(), all = system_seconds(CLOCK_PROCESS_CPUTIME_ID);
-  return all - (bound == Bound::most ? before : cpu_seconds_of_thread());
+  return all - (bound == CpuBound::most ? before : cpu_seconds_of_thread());
 }
 
 bool others_sleep(double longest) {

@@ -102,8 +102,8 @@ double seconds_without_processor();
 
 /// Seconds of processor time that all threads of the process but the calling one have used: at least or at
 /// most so many, since the calling one may be interrupted between two looks at clocks.
-enum class Bound { least, most };
-double cpu_seconds_of_others(Bound bound);
+enum class CpuBound { least, most };
+double cpu_seconds_of_others(CpuBound bound);
 
 /// Waits until all other threads of this process sleep. Returns whether they did within `longest` seconds.
 bool others_sleep(double longest);
