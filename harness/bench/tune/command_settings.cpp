@@ -3,6 +3,7 @@
 #include "assay/csv.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
+#include "core/files/process_stat.hpp"
 #include "core/files/scratch.hpp"
 #include "core/machine/clock.hpp"
 #include "core/statistics/statistics.hpp"
@@ -130,18 +131,12 @@ struct Process {
 };
 
 Process process_of(pid_t id) {
-  std::ifstream file(fmt::format("/proc/{}/stat", id));
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
-  Process out;
-  fields >> out.state;
-  std::string skipped;
-  for (int i = 0; i < 10; ++i) fields >> skipped;
-  for (int i = 0; i < 4; ++i) {
-    double ticks = 0;
-    fields >> ticks;
-    out.seconds += ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
-  }
+  constexpr std::size_t state = 3, first_of_times = 14, times = 4;
+  const std::vector<std::string> fields = fields_of_stat(fmt::format("/proc/{}/stat", id));
+  if (fields.size() < first_of_times + times) return {};
+  Process out{.state = fields[state].front()};
+  for (std::size_t i = first_of_times; i < first_of_times + times; ++i)
+    out.seconds += number_from<double>(fields[i]).value_or(0) / static_cast<double>(sysconf(_SC_CLK_TCK));
   return out;
 }
 

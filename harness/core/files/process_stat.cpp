@@ -1,7 +1,6 @@
 #include "core/files/process_stat.hpp"
 
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -9,7 +8,8 @@ namespace assay {
 
 std::vector<std::string> fields_of_stat(const std::string& file) {
   std::ifstream in(file);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text;
+  std::getline(in, text, '\0');  // all of it, and nothing where the process ends meanwhile
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return {};
   std::vector<std::string> out{"", text.substr(0, text.find(' ')), ""};
