@@ -270,10 +270,12 @@ TEST_F(TwoBuilds, FindWhatTheSelfTestPlants) {
 }
 
 TEST_F(TwoBuilds, FailASelfTestInWhichATimeCannotBe) {
-  const std::string few = "selftest --suite tiny.json -k gemm/packed --runs 1 --planted-runs 0 --budget 2";
+  folder_.write("large.json", R"({"schema": 1, "name": "large", "about": "one product", "steps_per_epoch": 10,
+ "cases": [{"op": "gemm", "m": 96, "n": 96, "k": 97, "per_step": 1}]})");
+  const std::string few = "selftest --suite large.json -k gemm/packed --runs 1 --planted-runs 0 --budget 2";
   const Finished done = run_program(few + " -o raw.jsonl", folder_.path(), "idle");
   EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
-  EXPECT_THAT(done.last_lines(1), HasSubstr("IMPOSSIBLE: gemm/packed/m=24,n=24,k=25#1: took "));
+  EXPECT_THAT(done.last_lines(1), HasSubstr("IMPOSSIBLE: gemm/packed/m=96,n=96,k=97#1: took "));
   EXPECT_EQ(run_program("selftest --again raw.jsonl", folder_.path()).exit_code, 1);
 }
 
