@@ -253,7 +253,7 @@ TEST(Device, IsFoundWhereItWaitsWhenItIsAskedTwice) {
                               *pending = calls;
                             }})
                   .fault,
-              HasSubstr("does not wait for its work: "));
+              HasSubstr("does not wait for its work: asked to synchronize once more it took"));
 }
 
 TEST(Device, IsFoundWhereItWaitsForSeveralCallsOnly) {
