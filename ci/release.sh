@@ -27,7 +27,7 @@ deb() {
   cp "build/release/assay_${version}_amd64.deb" "$place/assay_${version}_$ID${VERSION_ID}_amd64.deb"
 }
 
-# Of Debian 11 the libraries to link with, and of this Debian the sources of what it has as shared libraries alone.
+# Debian 11 gives the libraries to link with, and this Debian the sources of those that it has shared alone.
 fetch_old_libraries() {
   mkdir -p "$old/state/lists/partial" "$old/cache/archives/partial"
   mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources 2>/dev/null |
@@ -74,7 +74,7 @@ archive_all() (
   archived fmt "-std=c++20 -I $(echo fmtlib-*/include)" fmtlib-*/src/format.cc fmtlib-*/src/os.cc
   archived z "-DHAVE_UNISTD_H -D_LARGEFILE64_SOURCE=1 -I $(echo zlib-*/)" zlib-*/*.c
   cd hwloc-*/
-  # What it asks about processors and memory needs no other library.
+  # hwloc needs no other library to tell processors and memory.
   ./configure --quiet --with-pic --enable-static --disable-shared --disable-io --disable-libxml2 --disable-cairo --disable-plugins
   make -s -j "$(nproc)" -C hwloc libhwloc.la
   cp hwloc/.libs/libhwloc.a "$old/first"

@@ -57,7 +57,7 @@ END
 printf '#include <cstdio>\nint main() { std::puts("time: 10 ms"); }\n' >tool.cpp
 echo build >.gitignore
 
-# What can be gated is offered by its targets, and nothing is written before that is asked for.
+# init offers the targets that can be gated, and writes nothing before it is asked to.
 run 0 "$assay" init .
 says 'kind google-benchmark --target speed'
 says 'kind command --target tool'

@@ -32,7 +32,7 @@ expect 0 'swiglu/n=4096' "$assay" --plugin="$scratch/libc.so" run swiglu/n=4096
 c++ -std=c++20 -Wall -Wextra -Werror -O3 -fPIC -shared -I "$include" -o "$scratch/libcpp.so" example.cpp
 expect 0 'two_passes' "$assay" --plugin "$scratch/libcpp.so" check -k layernorm/two_passes
 expect 0 'row_loop' "$assay" --plugin "$scratch/libc.so" --plugin "$scratch/libcpp.so" check -k 'row_loop|two_passes'
-# What a library does as it is loaded is held against it, and against no kernel, by whatever asks for it.
+# Every verb that loads a library holds against it what it does then, and against none of its kernels.
 printf '%s\n' '#include <xmmintrin.h>' \
   '__attribute__((constructor)) static void flush(void) { _mm_setcsr(_mm_getcsr() | 0x8000); }' >"$scratch/flush.c"
 cc -O3 -fPIC -shared -I "$include" -o "$scratch/libflush.so" example.c "$scratch/flush.c" -lm

@@ -1,7 +1,6 @@
 #include "bench/gate/selftest.hpp"
 
 #include "bench/compare/words.hpp"
-
 #include "core/markup/document.hpp"
 #include "core/statistics/signs.hpp"
 #include "core/statistics/statistics.hpp"

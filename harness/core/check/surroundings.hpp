@@ -97,12 +97,13 @@ long page_faults_of_children();
 /// Seconds of processor time that the calling thread has used.
 double cpu_seconds_of_thread();
 
-/// Seconds for which the calling thread would have run and had no processor; 0 where the system does not tell.
+/// Seconds for which the calling thread would have run and had no processor; 0 where the system does not
+/// tell.
 double seconds_without_processor();
 
+enum class CpuBound { least, most };
 /// Seconds of processor time that all threads of the process but the calling one have used: at least or at
 /// most so many, since the calling one may be interrupted between two looks at clocks.
-enum class CpuBound { least, most };
 double cpu_seconds_of_others(CpuBound bound);
 
 /// Waits until all other threads of this process sleep. Returns whether they did within `longest` seconds.

@@ -41,10 +41,10 @@ void start_anew_with(const Variables& variables, char** arguments);
 /// A side of a comparison that is no file: `@name` is this program with this variable set to the name. A
 /// program that embeds assay tells its sides apart by it.
 inline constexpr const char* side_variable = "ASSAY_SIDE";
+bool is_embedded_side(const std::filesystem::path& program);
 /// Its length moves the stacks of sides that are compared.
 inline constexpr const char* padding_variable = "ASSAY_PADDING";
 /// Names the plug-ins of this process and of those that it starts, with ':' between them.
 inline constexpr const char* plugins_variable = "ASSAY_PLUGINS";
-bool is_embedded_side(const std::filesystem::path& program);
 
 }  // namespace assay
