@@ -74,7 +74,7 @@ std::vector<StarterFile> files_of(const Project& project) {
           {".gitignore", "assay-report/\n"}};
 }
 
-/// What can be gated, and how that is asked for.
+/// Says what can be gated, and how to ask for it.
 std::string offer(const std::string& folder, const std::vector<ProgramTarget>& programs) {
   std::string out = "A gate can be of\n";
   const auto add = [&](const std::string& option, std::string_view about) {
@@ -209,13 +209,9 @@ Outcome init_verb(const InitOptions& given) {
   if (writes) {
     print_visible(stdout, "{}", next_steps(options, source));
   } else {
-    print_visible(
-        stdout, "nothing was changed: assay init {} {}--write writes these files\n",
-        shell_word(options.folder.string()),
-        foreign ? fmt::format("--kind {} --target {} ",
-                              options.kind == InitOptions::Kind::command ? "command" : "google-benchmark",
-                              shell_word(options.target))
-                : "");
+    InitOptions writing = options;
+    writing.write = true;
+    print_visible(stdout, "nothing was changed: {} writes these files\n", command_of("init", writing));
   }
   return {};
 }

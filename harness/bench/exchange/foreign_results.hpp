@@ -47,6 +47,9 @@ struct ResultFormat {
   void (*read)(const ResultFile& file, Results& out);
 };
 
+/// Appends a trial of that name.
+TrialResult& new_trial(Results& results, std::string name);
+
 /// The trials of results by what tells them apart. Those that have one name are numbered after reading.
 class NamedTrials {
  public:

@@ -349,7 +349,8 @@ TEST_F(ForeignResults, OfAnUnknownKindAreRefused) {
               says("files of these are read: assay, Google Benchmark, pytest-benchmark, nvbench, hyperfine, "
                    "benchdnn, JMH, criterion, cargo-criterion, asv, llama-bench, Go, Catch2"));
   EXPECT_THAT(reading(""), says("results: is empty"));
-  EXPECT_THAT(reading("perfect\n"), says("is neither JSON nor a text of a known format\n  files of these are"));
+  EXPECT_THAT(reading("perfect\n"),
+              says("is neither JSON nor a text of a known format\n  files of these are"));
   EXPECT_THAT(reading("{perfect\n"), says("invalid JSON at line 1, column 2"));
 }
 

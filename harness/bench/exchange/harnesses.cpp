@@ -15,12 +15,6 @@
 namespace assay {
 namespace {
 
-TrialResult& new_trial(Results& out, std::string name) {
-  TrialResult& trial = out.trials.emplace_back();
-  trial.key = trial.operation = std::move(name);
-  return trial;
-}
-
 /// The items of an array; a file of one message is no array.
 std::vector<JsonField> items_of(const JsonField& field) {
   return field.value().is_array() ? field.items() : std::vector{field};

@@ -28,9 +28,8 @@ std::string failed_runs(const JsonField& command) {
 
 void read_hyperfine(const ResultFile& file, Results& out) {
   for (const JsonField& command : file.field.at("results").items()) {
-    TrialResult& trial = out.trials.emplace_back();
-    trial.key = trial.operation =
-        with_details(command.at("command").text(), details_in(command.find("parameters")));
+    TrialResult& trial =
+        new_trial(out, with_details(command.at("command").text(), details_in(command.find("parameters"))));
     if (const std::string failed = failed_runs(command); !failed.empty()) {
       trial.failed = true;
       trial.skipped = "reports an error: " + failed;

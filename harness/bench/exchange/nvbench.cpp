@@ -102,11 +102,9 @@ void read_nvbench(const ResultFile& file, Results& out) {
   }
   for (const JsonField& benchmark : file.field.at("benchmarks").items()) {
     const std::string name = benchmark.at("name").text();
-    for (const JsonField& state : benchmark.at("states").items()) {
-      TrialResult& trial = out.trials.emplace_back();
-      trial.key = trial.operation = fmt::format("{} [{}]", name, state.at("name").text());
-      add_state(trial, state, file.path.parent_path());
-    }
+    for (const JsonField& state : benchmark.at("states").items())
+      add_state(new_trial(out, fmt::format("{} [{}]", name, state.at("name").text())), state,
+                file.path.parent_path());
   }
 }
 

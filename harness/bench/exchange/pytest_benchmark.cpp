@@ -46,9 +46,8 @@ void read_pytest_benchmark(const ResultFile& file, Results& out) {
   out.commit = commit_of(file.field);
   out.date = file.field.text_or("datetime", "");
   for (const JsonField& test : file.field.at("benchmarks").items()) {
-    TrialResult& trial = out.trials.emplace_back();
-    trial.key = trial.operation =
-        with_details(test.text_or("fullname", test.at("name").text()), details_in(test.find("params")));
+    TrialResult& trial = new_trial(
+        out, with_details(test.text_or("fullname", test.at("name").text()), details_in(test.find("params"))));
     add_launch(trial, launch_of(test.at("stats"), trial));
   }
 }

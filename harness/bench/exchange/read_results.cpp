@@ -284,10 +284,15 @@ Results results_in(const std::string& text, const std::filesystem::path& path) {
   refuse(file.value, {path, text, JsonField(file.value, path.string(), "")});
 }
 
+TrialResult& new_trial(Results& results, std::string name) {
+  TrialResult& trial = results.trials.emplace_back();
+  trial.key = trial.operation = std::move(name);
+  return trial;
+}
+
 TrialResult& NamedTrials::at(const std::string& identity, const std::string& name) {
   const auto [place, is_new] = position_.try_emplace(identity, results_.trials.size());
-  if (is_new) results_.trials.push_back({.key = name, .operation = name});
-  return results_.trials[place->second];
+  return is_new ? new_trial(results_, name) : results_.trials[place->second];
 }
 
 void note_cores(Machine& machine, const std::optional<JsonField>& cores) {

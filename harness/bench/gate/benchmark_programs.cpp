@@ -34,9 +34,6 @@ namespace {
 namespace fs = std::filesystem;
 using Steady = std::chrono::steady_clock;
 
-/// Seconds of a repetition at least: longer ones show no more, and shorter ones are spent on switching
-/// processes.
-constexpr double repetition_seconds = 0.005;
 /// Seconds per side, benchmark and launch; long iterations get fewer repetitions.
 constexpr double benchmark_seconds = 0.04;
 constexpr double most_repetitions = benchmark_seconds / repetition_seconds;
@@ -48,8 +45,6 @@ constexpr double shortest_repetition = 0.001;
 constexpr double repetition_overhead = 1.3;
 /// A side that starts may take this many times as long as it did alone, before it counts as hanging.
 constexpr double startup_patience = 10;
-/// A launch that goes on is ended at this share of the budget.
-constexpr double latest_end = 1.1;
 /// Benchmarks of one start: their names have to fit into one argument.
 constexpr std::size_t most_in_a_start = 64;
 

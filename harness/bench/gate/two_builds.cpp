@@ -99,12 +99,12 @@ constexpr double launch_overhead = 2;
 /// count.
 void drop_the_longest(const TwoBuilds& run, double seconds_left, double took,
                       std::vector<std::size_t>& trials) {
-  constexpr double fewest_launches = 5, shortest_repetition = 0.005;
+  constexpr double fewest_launches = 5;
   const bool foreign = !run.timing.empty();
   const auto slices = [&](std::size_t i) {
     const PairedTrial& trial = run.trials[i];
     if (trial.launches.empty()) return 0.0;
-    return foreign ? slice_seconds(trial.launches.front(), shortest_repetition) : usual_slice_seconds(trial);
+    return foreign ? slice_seconds(trial.launches.front(), repetition_seconds) : usual_slice_seconds(trial);
   };
   double expected = 0;
   for (const std::size_t i : trials) expected += slices(i);
@@ -289,9 +289,8 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
   const auto go_on = [&](std::vector<std::size_t>& some) {
     if (some.empty() || hooks.stopped()) return false;
     const double before = seconds_since(start);
-    constexpr double slack = 1.1;  // of the budget, for the end of a launch
     const double expected = per_trial * static_cast<double>(some.size());
-    if (launch > 0 && (before >= run.budget_seconds || before + expected > slack * run.budget_seconds)) {
+    if (launch > 0 && (before >= run.budget_seconds || before + expected > latest_end * run.budget_seconds)) {
       return false;
     }
     // It ends with the budget, or when the most patient trial has had its last look.

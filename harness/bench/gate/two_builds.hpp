@@ -27,6 +27,12 @@ inline constexpr const char* layout_of_programs =
 /// What TwoBuilds::timing begins with where commands print rates: seconds are the inverse of these.
 inline constexpr const char* rates_of_commands = "rates as the commands print them";
 
+/// Seconds of a repetition of another program's benchmark, at least: longer ones show no more, and shorter
+/// ones are spent on switching processes.
+inline constexpr double repetition_seconds = 0.005;
+/// A launch that goes on is ended at this share of the budget, and none begins that would last longer.
+inline constexpr double latest_end = 1.1;
+
 /// TwoBuilds::restriction where address randomization cannot be turned off.
 inline constexpr const char* addresses_move =
     "address randomization stays on here (containers forbid turning it off): launches differ by more";

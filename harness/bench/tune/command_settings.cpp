@@ -6,6 +6,8 @@
 #include "core/files/process_stat.hpp"
 #include "core/files/scratch.hpp"
 #include "core/machine/clock.hpp"
+#include "core/machine/limits.hpp"
+#include "core/machine/text_fields.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
@@ -140,13 +142,6 @@ Process process_of(pid_t id) {
   return out;
 }
 
-double kibibytes_in(const std::string& file, std::string_view key) {
-  std::ifstream lines(file);
-  for (std::string line; std::getline(lines, line);)
-    if (line.starts_with(key)) return std::stod(line.substr(key.size()));
-  return 0;
-}
-
 /// The process and all that it started, in whatever sessions.
 std::vector<pid_t> tree_of(pid_t root) {
   std::vector<pid_t> out{root};
@@ -231,7 +226,7 @@ class Session {
   double memory() const {
     double out = 0;
     for (const pid_t one : tree_of(process_))
-      out += 1024 * kibibytes_in(fmt::format("/proc/{}/smaps_rollup", one), "Pss:");
+      out += bytes_in(try_read(fmt::format("/proc/{}/smaps_rollup", one)).value_or(""), "Pss");
     return out;
   }
   double seconds_since_start() const { return seconds_since(begun_); }
@@ -322,10 +317,9 @@ class CommandTurns {
       if (whole_runs_) return;
       sessions_[i]->stop();
       if (fresh_[i]) sessions_[i]->end();
-      const double memory = kibibytes_in("/proc/meminfo", "MemTotal:");
       // What does not fit beside the others is started anew in each turn.
-      const bool full = kibibytes_in("/proc/meminfo", "MemAvailable:") < kept_free * memory;
-      if (full) {
+      const Limits limits = control_group_limits(try_read);
+      if (available_memory(try_read, limits) < kept_free * total_memory(try_read, limits)) {
         fresh_[i] = true;
         sessions_[i]->end();
       }

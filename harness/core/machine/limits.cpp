@@ -78,9 +78,7 @@ void read_version_1(const ReadFile& read, const std::string& controller, const s
 }
 
 double meminfo(const ReadFile& read, std::string_view field) {
-  // "24337368 kB"
-  const auto value = words(field_of(read("/proc/meminfo").value_or(""), field));
-  return value.empty() ? 0 : number(value.front()).value_or(0) * 1024;
+  return bytes_in(read("/proc/meminfo").value_or(""), field);
 }
 
 double pages(int name) {

@@ -3,7 +3,7 @@
 #include "core/text/parts.hpp"
 
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 namespace assay {
 namespace {
@@ -15,9 +15,11 @@ constexpr std::string_view blanks = " \t\r\n";
 std::optional<std::string> try_read(const std::string& path) {
   std::ifstream file(path);
   if (!file) return std::nullopt;
-  std::string content{std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream content;
+  // Reading the files of a process that ends meanwhile fails, and an empty file gives nothing.
+  if (file.peek() != std::ifstream::traits_type::eof()) content << file.rdbuf();
   if (file.bad()) return std::nullopt;
-  return content;
+  return content.str();
 }
 
 std::string first_line(const std::string& path) {
@@ -55,6 +57,11 @@ std::string field_of(std::string_view text, std::string_view name) {
     return value;
   }
   return "";
+}
+
+double bytes_in(std::string_view text, std::string_view name) {
+  const auto value = words(field_of(text, name));
+  return value.empty() ? 0 : number(value.front()).value_or(0) * 1024;
 }
 
 std::optional<double> number(std::string_view word) { return number_from<double>(word); }

@@ -19,6 +19,9 @@ std::vector<std::string> words(std::string_view text);
 // The value of the first line `name : value` or `name value`; empty when there is none.
 std::string field_of(std::string_view text, std::string_view name);
 
+// The bytes of the first line `name: 24337368 kB`; 0 when there is none.
+double bytes_in(std::string_view text, std::string_view name);
+
 // A whole word that is a number.
 std::optional<double> number(std::string_view word);
 // `32K`, `1024K`, `32M`, `1G` or plain bytes.
