@@ -125,8 +125,9 @@ TEST(Contained, BlamesNoKernelForWhatHappensOutside) {
 }
 
 TEST(Contained, LeavesKernelsNothingThatTellsWhoStartedThem) {
-  for (const char* of_some : {padding_variable, "ASSAY_SIDE", "ASSAY_PLUGINS", "OPENBLAS_THREAD_TIMEOUT"})
+  for (const char* of_some : {padding_variable, "ASSAY_PLUGINS", "OPENBLAS_THREAD_TIMEOUT"})
     setenv(of_some, "told", 1);
+  setenv(side_variable, "@g", 1);
   setenv("MINE", "a=b", 1);
   std::string found;
   do_steps({.count = 1,
@@ -143,8 +144,9 @@ TEST(Contained, LeavesKernelsNothingThatTellsWhoStartedThem) {
             .fail = [](const FailedStep& step) { ADD_FAILURE() << step.failure.reason; }},
            {.own_process = true}, {});
   for (const char* of_some :
-       {padding_variable, "ASSAY_SIDE", "ASSAY_PLUGINS", "OPENBLAS_THREAD_TIMEOUT", "MINE"})
+       {padding_variable, side_variable, "ASSAY_PLUGINS", "OPENBLAS_THREAD_TIMEOUT", "MINE"})
     unsetenv(of_some);
+  EXPECT_THAT(found, HasSubstr("ASSAY_SIDE=@g\n")) << "functions of an embedding are told apart by it";
   EXPECT_THAT(found,
               AllOf(HasSubstr("MINE=a=b\n"), HasSubstr("OPENBLAS_THREAD_TIMEOUT=17"), Not(HasSubstr("told")),
                     Not(HasSubstr(padding_variable)), HasSubstr(std::string("assay\0launch", 12))));
