@@ -1,6 +1,7 @@
 // The verbs that read files instead of measuring: compare, report and its kin; and doctor.
 
 #include "app/output.hpp"
+#include "app/step_audit.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
@@ -8,6 +9,7 @@
 #include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
+#include "assay/suite.hpp"
 #include "bench/compare/fields.hpp"
 #include "bench/compare/outcome_of.hpp"
 #include "bench/compare/pull_request.hpp"
@@ -28,6 +30,7 @@
 #include "training/epoch/epoch_log.hpp"
 #include "training/epoch/forecast.hpp"
 #include "training/job/read_job.hpp"
+#include "training/job/traced_step.hpp"
 
 #include <fmt/format.h>
 
@@ -312,6 +315,29 @@ void require_expression_of_keys(const std::string& text) {
 }
 
 }  // namespace
+
+Outcome suite_verb(const SuiteOptions& options, const Registry& registry) {
+  const TracedStep step = read_traced_step(options.trace);
+  if (!options.output.empty()) {
+    write_file(options.output,
+               suite_json(step, options.output.stem().string(), options.steps_per_epoch));
+    load_suite(options.output, registry);  // a case that its contract refuses is a fault of this program
+  }
+  const doc::Document document = document_of(step);
+  if (!options.markdown.empty()) write_file(options.markdown, doc::to_markdown(document));
+  put(options.json, doc::to_text(document), doc::to_json(document));
+  return {};
+}
+
+Outcome step_audit_verb(const StepAuditOptions& options, const Registry& registry) {
+  require_expression_of_keys(options.audit.present);
+  const Results results = read_any_results(options.audit.results);
+  const doc::Document document =
+      document_of(audited(read_traced_step(options.trace), results, registry, options.audit.present));
+  if (!options.audit.markdown.empty()) write_file(options.audit.markdown, doc::to_markdown(document));
+  put(options.audit.json, doc::to_text(document), doc::to_json(document));
+  return {Word::audited};
+}
 
 Outcome audit_verb(const AuditOptions& options, const Registry& registry) {
   require_expression_of_keys(options.present);

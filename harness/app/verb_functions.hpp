@@ -271,6 +271,18 @@ struct AuditOptions {
   std::string json;
 };
 
+/// The same of the step of a training loop that was traced.
+struct StepAuditOptions {
+  std::filesystem::path trace;
+  AuditOptions audit;
+};
+struct SuiteOptions {
+  std::filesystem::path trace, output;
+  Index steps_per_epoch = 1;
+  std::filesystem::path markdown;
+  std::string json;
+};
+
 struct HistoryOptions {
   std::vector<std::filesystem::path> results;
   std::vector<std::filesystem::path> baselines{usual_baselines};
@@ -455,6 +467,8 @@ Outcome tune_kernels_verb(const KernelsOptions& options, const Registry& registr
 Outcome report_verb(const ReportOptions& options);
 Outcome claims_verb(const ClaimsOptions& options);
 Outcome audit_verb(const AuditOptions& options, const Registry& registry);
+Outcome step_audit_verb(const StepAuditOptions& options, const Registry& registry);
+Outcome suite_verb(const SuiteOptions& options, const Registry& registry);
 Outcome history_verb(const HistoryOptions& options);
 Outcome doctor_verb(const DoctorOptions& options);
 Outcome remedy_verb(const RemedyOptions& options);

@@ -499,6 +499,27 @@ void describe(OptionList& o, AuditOptions& options) {
   json(o, options.json);
 }
 
+void describe(OptionList& o, StepAuditOptions& options) {
+  o("results", &options.audit.results, "results of the suite that `assay suite` made of the trace",
+    {.required = true});
+  o("--trace", &options.trace, "a trace of the PyTorch profiler with shapes: what a step would gain",
+    {.required = true});
+  o("--present", &options.audit.present,
+    "regular expression of the keys that are in use now (default: variants named torch, else the times in the "
+    "trace)");
+  markdown(o, options.audit.markdown);
+  json(o, options.audit.json);
+}
+
+void describe(OptionList& o, SuiteOptions& options) {
+  o("trace", &options.trace, "a trace of the PyTorch profiler, recorded with record_shapes=True", {.required = true});
+  o("-o,--output", &options.output, "write the suite here, as JSON", output_file);
+  o("--steps-per-epoch", &options.steps_per_epoch, "of the suite (default 1: its epoch is a step)",
+    {.low = 1, .high = Index{1} << 40});
+  markdown(o, options.markdown);
+  json(o, options.json);
+}
+
 void describe(OptionList& o, HistoryOptions& options) {
   o("results", &options.results, "results of one suite, as `run -o` wrote them, in any order",
     {.required = true});
@@ -723,6 +744,7 @@ std::span<const Verb> verbs() {
       {"wrap", "time any command, and say what a gate of it could see", call<command_verb>},
       {"compare", "two result files: ours, or those of other programs", call<compare_verb>},
       {"merge", "results of all shards of one selection into one file", call<merge_verb>},
+      {"suite", "the operators of a traced training step, as a suite to measure", call<suite_verb>},
       {"predict", "seconds of an epoch: of a suite, or of any training job", call<predict_verb>},
       {"epoch --score", "sum up a log of epochs", call<score_verb>},
       {"epoch", "train an epoch that was predicted before: how far off, and why", call<epoch_verb>},
@@ -734,6 +756,7 @@ std::span<const Verb> verbs() {
       {"tune library", "the core type of OpenBLAS", call<tune_library_verb>},
       {"tune kernels", "the sizes of caches that our kernels reckon with", call<tune_kernels_verb>},
       {"report claims", "verdicts on what public write-ups claim", call<claims_verb>},
+      {"report audit --trace", "what a traced training step gains by the fastest variants", call<step_audit_verb>},
       {"report audit", "what an epoch gains by the fastest variants, ranked", call<audit_verb>},
       {"report history", "times over several runs of a suite, also for other tools", call<history_verb>},
       {"report", "the report of a results file", call<report_verb>},

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <istream>
 #include <string_view>
 #include <vector>
@@ -17,25 +18,33 @@ namespace {
 /// Follows the nesting of the document, and fills one event at a time.
 class Handler : public JsonEvents {
  public:
-  explicit Handler(const std::function<void(const TraceEvent&)>& take) : take_(take) {}
+  Handler(const std::function<void(const TraceEvent&)>& take, bool with_arguments)
+      : take_(take), with_arguments_(with_arguments) {}
 
   void number(double value) override {
     if (in_arguments_ && depth_ == event_depth_ + 1) event_.numbers.emplace_back(argument_, value);
+    if (auto* lists = lists_of_argument(); lists != nullptr && !lists->empty())
+      lists->back().push_back(static_cast<Index>(value));
     if (!in_event()) return;
     if (key_ == "ts") event_.begin = value;
     if (key_ == "dur") event_.duration = value;
     if (key_ == "pid") event_.process = value;
+    if (key_ == "tid") event_.thread = fmt::format("{}", value);
   }
   void text(std::string& value) override {
     if (in_event()) {
       if (key_ == "ph") event_.phase = value;
       if (key_ == "cat") event_.category = value;
       if (key_ == "name") event_.name = value;
+      if (key_ == "tid") event_.thread = value;
       // Some profilers write times as texts.
       if (key_ == "ts") event_.begin = number_from<double>(value);
       if (key_ == "dur") event_.duration = number_from<double>(value);
     } else if (in_device_ && depth_ == 3 && key_ == "name") {
       ++devices_[value];
+    } else if (depth_in_arguments() == 1 && (argument_ == "Input type" || argument_ == "Concrete Inputs")) {
+      next_argument();
+      (argument_ == "Input type" ? event_.arguments[at_].type : event_.arguments[at_].value) = value;
     }
   }
   void start_object() override {
@@ -56,6 +65,14 @@ class Handler : public JsonEvents {
       found_ = true;
     }
     in_device_ = in_device_ || (depth_ == 2 && key_ == "deviceProperties");
+    if (depth_in_arguments() == 1) at_ = before_first;
+    if (depth_in_arguments() == 2) next_argument();
+    if (auto* lists = lists_of_argument()) {
+      // The extents of one tensor until a list within them shows that there are several.
+      if (depth_in_arguments() == 3 && lists->size() == 1 && lists->front().empty() && !several_) lists->clear();
+      several_ = depth_in_arguments() == 3;
+      lists->emplace_back();
+    }
   }
   void end_array() override {
     if (depth_ + 1 == event_depth_) event_depth_ = none;
@@ -77,12 +94,35 @@ class Handler : public JsonEvents {
  private:
   static constexpr int none = -1;
 
+  static constexpr std::size_t before_first = static_cast<std::size_t>(-1);
+
   bool in_event() const { return depth_ == event_depth_; }
+  /// 1 within the list of one of an operator's properties, 2 within the extents of an argument, 3 within those
+  /// of one tensor of a list; 0 where they are not asked for.
+  int depth_in_arguments() const {
+    const bool asked = with_arguments_ && in_arguments_ &&
+                       (argument_.starts_with("Input ") || argument_ == "Concrete Inputs");
+    return asked ? std::max(0, depth_ - event_depth_ - 1) : 0;
+  }
+  void next_argument() {
+    ++at_;
+    if (event_.arguments.size() <= at_) event_.arguments.resize(at_ + 1);
+  }
+  /// The extents or strides that are being read; null elsewhere.
+  std::vector<std::vector<Index>>* lists_of_argument() {
+    if (depth_in_arguments() < 2) return nullptr;
+    if (argument_ == "Input Dims") return &event_.arguments[at_].extents;
+    return argument_ == "Input Strides" ? &event_.arguments[at_].strides : nullptr;
+  }
+
   const std::function<void(const TraceEvent&)>& take_;
+  const bool with_arguments_;
   std::map<std::string, int> devices_;
   TraceEvent event_;
   std::string key_, argument_;
   int depth_ = 0, event_depth_ = none;
+  std::size_t at_ = before_first;  ///< the argument whose property is read
+  bool several_ = false;           ///< it is a list of tensors
   bool found_ = false, in_device_ = false, in_arguments_ = false;
 };
 
@@ -96,11 +136,12 @@ std::optional<double> TraceEvent::number(std::string_view argument) const {
 }
 
 std::map<std::string, int> read_trace(const std::filesystem::path& file,
-                                      const std::function<void(const TraceEvent&)>& take) {
+                                      const std::function<void(const TraceEvent&)>& take,
+                                      bool with_arguments) {
   JsonMender mender;
   GzipStream pieces(file, &mender);
   std::istream in(&pieces);
-  Handler handler(take);
+  Handler handler(take, with_arguments);
   scan_json(in, handler, file.string());
   if (!handler.found()) {
     throw Error(file.string(), "has no list traceEvents", "export the trace with export_chrome_trace()");

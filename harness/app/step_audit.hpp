@@ -1,0 +1,44 @@
+/// The step of somebody's training loop beside kernels that were measured: what faster ones would bring it.
+#pragma once
+
+#include "assay/interval.hpp"
+#include "assay/registry.hpp"
+#include "assay/results.hpp"
+#include "core/markup/document.hpp"
+#include "training/job/traced_step.hpp"
+
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// A case of the step. Seconds are those of one call.
+struct StepAuditRow {
+  StepPart part;
+  Interval present, best;           ///< all zero where nothing was measured
+  std::string present_by, best_by;  ///< "the trace", or `operation/variant#threads`
+  Interval saved;                   ///< seconds of a step, none below zero
+  bool is_measured() const { return best.middle > 0; }
+  /// No variant is faster than what is in use.
+  bool is_ahead() const { return is_measured() && saved.middle <= 0; }
+};
+
+struct StepAudit {
+  TracedStep step;
+  std::string suite;
+  std::vector<StepAuditRow> rows;  ///< the most seconds saved first
+  Interval gain;                   ///< of the whole step, with the best variant of each case
+  double most = 1;                 ///< were the time of all cases nothing
+  std::vector<std::string> risks;
+};
+
+/// `present` is a regular expression of the keys that are in use now: PyTorch's own kernels, measured in the
+/// same run. Of those and the times in the trace, the smaller counts. Throws Error where it is given and
+/// matches fewer than half of the step's cases that were measured, and where none was.
+StepAudit audited(TracedStep step, const Results& results, const Registry& registry, const std::string& present);
+
+doc::Document document_of(const StepAudit& audit);
+/// The step alone: the cases, and by name what no contract covers.
+doc::Document document_of(const TracedStep& step);
+
+}  // namespace assay

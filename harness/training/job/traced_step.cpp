@@ -1,0 +1,422 @@
+#include "training/job/traced_step.hpp"
+
+#include "assay/error.hpp"
+#include "core/json/json.hpp"
+#include "core/statistics/statistics.hpp"
+#include "core/text/figures.hpp"
+#include "core/text/parts.hpp"
+#include "training/job/busy_time.hpp"
+#include "training/job/operator_cases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace assay {
+namespace {
+
+constexpr double microsecond = 1e-6;
+constexpr std::string_view marker = "ProfilerStep#", fetch = "enumerate(DataLoader)#", step_call = "Optimizer.step#";
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+/// An operator, or a note of the loop; times in microseconds.
+struct Event {
+  Span span;
+  std::size_t name = 0;            ///< position in the names
+  std::vector<OperatorCase> cases{};
+  std::size_t arguments = none;    ///< of a product, which may be a part of attention
+  bool is_note = false;            ///< a user annotation
+};
+
+/// A time in which one thread worked for these parts, an equal share for each.
+struct Segment {
+  Span span;
+  std::array<std::size_t, 2> parts{none, none};
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& file) : file_(file) {}
+
+  TracedStep run() {
+    read_trace(file_, [&](const TraceEvent& event) { take(event); }, /*with_arguments=*/true);
+    require_shapes();
+    find_steps();
+    for (auto& [thread, events] : threads_) {
+      std::ranges::stable_sort(events, [](const Event& a, const Event& b) {
+        return std::pair(a.span.begin, -a.span.end) < std::pair(b.span.begin, -b.span.end);
+      });
+      compose_attention(events);
+    }
+    divide();
+    return result();
+  }
+
+ private:
+  /// A part of the step, with what its calls add up to.
+  struct Sum {
+    StepPart part;
+    std::vector<double> calls{};  ///< microseconds
+    bool shares_calls = false;    ///< several operators make up a call
+  };
+  /// An operator that is under way.
+  struct Frame {
+    double end = 0, cursor = 0;
+    std::array<std::size_t, 2> parts{none, none};
+    bool closed = false;  ///< what it calls belongs to it
+  };
+
+  void take(const TraceEvent& event) {
+    if (event.phase != "X" || !event.begin || !(event.duration.value_or(-1) >= 0)) return;
+    const bool note = event.category == "user_annotation";
+    if (event.category == "kernel" || event.category == "gpu_memcpy") works_elsewhere_ = true;
+    if (!note && event.category != "cpu_op" && event.category != "Operator") return;
+    if (!origin_) origin_ = event.begin;
+    Event one{.span = {*event.begin - *origin_, *event.begin - *origin_ + *event.duration},
+              .name = name_of(event.name),
+              .is_note = note};
+    has_shapes_ = has_shapes_ || event.has_shapes;
+    const std::string_view name = event.name;
+    if (name.starts_with(marker)) {
+      if (const auto number = number_from<Index>(name.substr(marker.size()))) markers_.try_emplace(*number, one.span);
+      return;
+    }
+    if (name.starts_with(fetch)) fetches_.push_back(one.span.begin);
+    if (may_be_case(name)) one.cases = cases_of(name, event.arguments);
+    if (name == "aten::bmm") one.arguments = kept(event.arguments);
+    if (name.starts_with("aten::") && name.find("add") != std::string_view::npos) note_parameters(event, one.span);
+    threads_[event.thread].push_back(std::move(one));
+  }
+
+  std::size_t name_of(const std::string& name) {
+    const auto [found, is_new] = numbers_.try_emplace(name, names_.size());
+    if (is_new) names_.push_back(name);
+    return found->second;
+  }
+  std::size_t kept(const std::vector<TraceArgument>& arguments) {
+    kept_.push_back(arguments);
+    return kept_.size() - 1;
+  }
+
+  /// Adam updates each tensor by one addcdiv_, lists of them by another, or all by one fused operator.
+  void note_parameters(const TraceEvent& event, Span span) {
+    static const std::set<std::string_view> updates{"aten::addcdiv_", "aten::_foreach_addcdiv_",
+                                                    "aten::_fused_adamw_", "aten::_fused_adam_"};
+    if (!updates.contains(event.name) || event.arguments.empty()) return;
+    for (const std::vector<Index>& extents : event.arguments.front().extents) {
+      Index size = 1;
+      for (const Index extent : extents) size *= extent;
+      parameters_[span.begin].push_back(size);
+    }
+  }
+
+  void require_shapes() const {
+    if (works_elsewhere_) {
+      throw Error(file_.string(), "has kernels of an accelerator, where operators of the processor are launches",
+                  "trace a job on the processor; `assay predict` reads this one");
+    }
+    if (threads_.empty()) {
+      throw Error(file_.string(), "has no operators",
+                  "record them: profile(activities=[ProfilerActivity.CPU], record_shapes=True)");
+    }
+    if (!has_shapes_) {
+      throw Error(file_.string(), "has operators without shapes",
+                  "record them again: profile(…, record_shapes=True)");
+    }
+  }
+
+  void find_steps() {
+    std::optional<Index> previous;
+    for (const auto& [number, span] : markers_) {
+      if (!steps_.empty() && span.begin < steps_.back().begin) {
+        throw Error(file_.string(), fmt::format("ProfilerStep#{} begins before the step before it", number),
+                    "the trace holds several processes: export one of each");
+      }
+      if (!steps_.empty())
+        steps_.back().end = number == *previous + 1 ? span.begin : std::min(steps_.back().end, span.begin);
+      steps_.push_back(span);
+      previous = number;
+    }
+    std::ranges::sort(fetches_);
+    for (std::size_t i = 1; markers_.empty() && i < fetches_.size(); ++i)
+      steps_.push_back({fetches_[i - 1], fetches_[i]});
+    if (steps_.empty()) {
+      throw Error(file_.string(), "has no step: neither ProfilerStep#N nor two fetches of a data loader",
+                  "call profiler.step() after each step, and record more than one");
+    }
+  }
+
+  /// The step that an event begins in; nothing outside of all.
+  const Span* step_at(double time) const {
+    const auto after = std::ranges::upper_bound(steps_, time, {}, &Span::begin);
+    return after == steps_.begin() || time >= std::prev(after)->end ? nullptr : &*std::prev(after);
+  }
+
+  /// Puts an event around two products with a softmax between that are attention together.
+  void compose_attention(std::vector<Event>& events) {
+    std::vector<Event> found;
+    const Event *product = nullptr, *around = nullptr, *product_around = nullptr;
+    int softmaxes = 0;
+    bool masked = false;
+    for (const Event& one : events) {
+      const std::string_view name = names_[one.name];
+      if (name == "aten::matmul") around = &one;
+      if (name == "aten::_softmax") ++softmaxes;
+      if (name == "aten::masked_fill" || name == "aten::masked_fill_") masked = true;
+      if (name == "aten::_softmax_backward_data") product = nullptr;
+      if (one.arguments == none) continue;
+      const Event& outer = around != nullptr && around->span.end >= one.span.end ? *around : one;
+      if (product != nullptr && softmaxes == 1) {
+        auto cases = attention_of(kept_[product->arguments], kept_[one.arguments], masked);
+        if (!cases.empty()) {
+          found.push_back({.span = {product_around->span.begin, outer.span.end},
+                           .name = name_of("attention of two products"),
+                           .cases = std::move(cases)});
+        }
+      }
+      product = &one;
+      product_around = &outer;
+      softmaxes = 0;
+      masked = false;
+    }
+    std::vector<Event> all;
+    all.reserve(events.size() + found.size());
+    std::ranges::merge(found, events, std::back_inserter(all), {}, [](const Event& e) { return e.span.begin; },
+                       [](const Event& e) { return e.span.begin; });
+    events = std::move(all);
+  }
+
+  std::size_t part(StepShare share, const std::string& name, const OperatorCase* one = nullptr) {
+    const std::string key =
+        one != nullptr ? one->operation + '/' + one->problem : fmt::format("{} {}", static_cast<int>(share), name);
+    const auto [found, is_new] = part_numbers_.try_emplace(key, sums_.size());
+    if (is_new) {
+      sums_.push_back({.part = {.share = share, .name = name}});
+      if (one != nullptr) {
+        sums_.back().part.operation = one->operation;
+        sums_.back().part.problem = one->problem;
+      }
+    }
+    return found->second;
+  }
+
+  /// The sizes of the tensors that an optimizer's step updated.
+  std::optional<OperatorCase> optimizer_case(const Event& event) const {
+    const std::string_view name = names_[event.name];
+    if (name.find("Adam") == std::string_view::npos) return std::nullopt;
+    std::vector<Index> sizes;
+    for (auto one = parameters_.lower_bound(event.span.begin);
+         one != parameters_.end() && one->first < event.span.end; ++one) {
+      sizes.insert(sizes.end(), one->second.begin(), one->second.end());
+    }
+    double all = 0;
+    for (const Index size : sizes) all += static_cast<double>(size);
+    if (all <= 0) return std::nullopt;
+    std::ranges::sort(sizes);
+    // A network has a large tensor among two small ones; the largest then follows from the sum.
+    const bool network = sizes.size() >= 3 && sizes.back() >= 16 * sizes[sizes.size() / 2];
+    const auto count = static_cast<double>(sizes.size());
+    const double equals = network ? std::ceil(count / 3) + (count - std::ceil(count / 3)) / 256 : count;
+    return OperatorCase{"adamw_multi_tensor",
+                        fmt::format("tensors={},n={},sizes={},t=1000", sizes.size(),
+                                    std::max<Index>(1, std::llround(all / equals)), network ? "network" : "equal")};
+  }
+
+  Frame opened(const Event& event, const Frame* caller) {
+    const std::string& name = names_[event.name];
+    Frame out{.end = event.span.end, .cursor = event.span.begin};
+    const double length = event.span.end - event.span.begin;
+    std::vector<OperatorCase> cases = event.cases;
+    if (event.is_note) {
+      out.closed = true;
+      if (name.starts_with(fetch)) {
+        out.parts[0] = part(StepShare::loading, "loading");
+      } else if (const auto adam = name.starts_with(step_call) ? optimizer_case(event) : std::nullopt) {
+        cases = {*adam};
+      } else {
+        out.parts[0] = part(StepShare::not_covered, name);
+      }
+    }
+    for (std::size_t i = 0; i < std::min(cases.size(), out.parts.size()); ++i) {
+      out.closed = true;
+      out.parts[i] = part(StepShare::covered, name, &cases[i]);
+      Sum& sum = sums_[out.parts[i]];
+      sum.part.per_step += cases[i].calls;
+      sum.calls.push_back(length / static_cast<double>(cases.size()));
+      sum.shares_calls = sum.shares_calls || cases[i].calls != 1;
+    }
+    if (out.parts[0] != none) {
+      if (cases.empty()) sums_[out.parts[0]].part.per_step += 1;
+      return out;
+    }
+    const bool in_engine = caller != nullptr && sums_[caller->parts[0]].part.share == StepShare::autograd;
+    const bool is_operator = name.find("::") != std::string::npos;
+    if (name.starts_with("autograd::") || name.starts_with("torch::autograd::") || (in_engine && !is_operator) ||
+        (caller == nullptr && name.ends_with("Backward0"))) {
+      out.parts[0] = part(StepShare::autograd, "autograd");
+    } else if (caller != nullptr && !in_engine) {
+      out.parts[0] = caller->parts[0];  // by the name that the program called
+      return out;
+    } else {
+      out.parts[0] = part(StepShare::not_covered, name);
+    }
+    Sum& sum = sums_[out.parts[0]];
+    sum.part.per_step += 1;
+    sum.calls.push_back(length);
+    return out;
+  }
+
+  std::vector<Segment> segments_of(const std::vector<Event>& events) {
+    std::vector<Segment> out;
+    std::vector<Frame> open;
+    const auto work = [&](Frame& frame, double until) {
+      if (until > frame.cursor) out.push_back({{frame.cursor, until}, frame.parts});
+      frame.cursor = std::max(frame.cursor, until);
+    };
+    const auto close_until = [&](double time) {
+      while (!open.empty() && open.back().end <= time) {
+        Frame done = open.back();
+        open.pop_back();
+        work(done, done.end);
+        if (!open.empty()) open.back().cursor = std::max(open.back().cursor, done.end);
+      }
+    };
+    for (const Event& event : events) {
+      const Span* step = step_at(event.span.begin);
+      const bool is_loop = event.is_note && !names_[event.name].starts_with(fetch) &&
+                           !names_[event.name].starts_with("Optimizer.");
+      if (step == nullptr || is_loop) continue;  // a note of the user's own says nothing of what runs
+      close_until(event.span.begin);
+      if (!open.empty() && open.back().closed) continue;
+      if (!open.empty()) work(open.back(), event.span.begin);
+      Frame frame = opened(event, open.empty() ? nullptr : &open.back());
+      frame.end = std::min({frame.end, step->end, open.empty() ? step->end : open.back().end});
+      open.push_back(frame);
+    }
+    close_until(steps_.back().end + 1);
+    return out;
+  }
+
+  void divide() {
+    std::vector<std::vector<Segment>> all;
+    for (const auto& [thread, events] : threads_) all.push_back(segments_of(events));
+    const auto busy = [](const std::vector<Segment>& segments) {
+      double sum = 0;
+      for (const Segment& one : segments) sum += one.span.end - one.span.begin;
+      return sum;
+    };
+    std::ranges::stable_sort(all, std::greater{}, busy);
+    BusyTime taken;
+    for (const std::vector<Segment>& segments : all) {
+      std::vector<Span> spans;
+      for (const Segment& one : segments) spans.push_back(one.span);
+      const std::vector<double> others = taken.within(spans);
+      for (std::size_t i = 0; i < segments.size(); ++i) {
+        const double length = spans[i].end - spans[i].begin - others[i];
+        const bool two = segments[i].parts[1] != none;
+        for (const std::size_t part : segments[i].parts) {
+          if (part != none) sums_[part].part.seconds += length / (two ? 2 : 1) * microsecond;
+        }
+      }
+      for (const Span& span : spans) taken.add(span.begin, span.end);
+    }
+  }
+
+  TracedStep result() {
+    TracedStep out{.source = file_.filename().string(), .steps = std::ssize(steps_)};
+    const auto steps = static_cast<double>(steps_.size());
+    for (const Span& step : steps_) out.seconds += (step.end - step.begin) / steps * microsecond;
+    double sum = 0;
+    for (Sum& one : sums_) {
+      one.part.seconds /= steps;
+      one.part.per_step /= steps;
+      sum += one.part.seconds;
+      if (one.shares_calls && one.part.per_step > 0) {
+        one.part.call_seconds = one.part.seconds / one.part.per_step;
+      } else if (!one.calls.empty()) {
+        one.part.call_seconds = median(one.calls) * microsecond;
+      }
+      if (one.part.seconds > 0) out.parts.push_back(std::move(one.part));
+    }
+    if (out.seconds - sum < -0.01 * out.seconds) {
+      throw Error(file_.string(), fmt::format("the parts of a step take {}, and the step {}", seconds_text(sum),
+                                              seconds_text(out.seconds)),
+                  "the trace holds several processes: export one of each");
+    }
+    out.parts.push_back({.share = StepShare::python, .name = "Python", .seconds = std::max(0.0, out.seconds - sum)});
+    std::ranges::stable_sort(out.parts, [](const StepPart& a, const StepPart& b) {
+      return std::pair(a.share, -a.seconds) < std::pair(b.share, -b.seconds);
+    });
+    if (out.parts.front().share != StepShare::covered) {
+      throw Error(file_.string(), "has no operator that is a case of a contract",
+                  "`assay list` names the contracts; f32 on the processor is what most of them take");
+    }
+    if (markers_.empty())
+      out.notes.emplace_back("there is no ProfilerStep#N: a step lasts from one fetch of the loader to the next");
+    return out;
+  }
+
+  const std::filesystem::path& file_;
+  std::optional<double> origin_;
+  bool has_shapes_ = false, works_elsewhere_ = false;
+  std::map<Index, Span> markers_;
+  std::vector<double> fetches_;
+  std::vector<Span> steps_;
+  std::map<std::string, std::vector<Event>> threads_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::size_t> numbers_;
+  std::vector<std::vector<TraceArgument>> kept_;
+  std::map<double, std::vector<Index>> parameters_;  ///< sizes, by the time of the update
+  std::vector<Sum> sums_;
+  std::map<std::string, std::size_t> part_numbers_;
+};
+
+}  // namespace
+
+double TracedStep::seconds_of(StepShare share) const {
+  double out = 0;
+  for (const StepPart& part : parts) out += part.share == share ? part.seconds : 0;
+  return out;
+}
+
+TracedStep read_traced_step(const std::filesystem::path& file) { return Reader(file).run(); }
+
+std::string suite_json(const TracedStep& step, const std::string& name, Index steps_per_epoch) {
+  Json cases = Json::array();
+  for (const StepPart& part : step.parts) {
+    if (part.share != StepShare::covered || part.per_step <= 0) continue;
+    Json one = Json::object();
+    one["op"] = part.operation;
+    for (const std::string_view field : parts_of(part.problem, ',')) {
+      const auto equals = field.find('=');
+      const std::string_view value = field.substr(equals + 1);
+      const auto number = number_from<Index>(value);
+      one[field.substr(0, equals)] = number ? Json(*number) : Json(std::string(value));
+    }
+    one["per_step"] = shortened(part.per_step);
+    one["note"] = fmt::format("{}, {} of the step, {} a call in the trace", part.name,
+                              percent_text(part.seconds / step.seconds), seconds_text(part.call_seconds));
+    cases.push_back(std::move(one));
+  }
+  Json out = Json::object();
+  out["schema"] = 1;
+  out["name"] = name;
+  out["about"] = fmt::format("{} steps of {}, {} each; cases are {} of a step", step.steps, step.source,
+                             seconds_text(step.seconds),
+                             percent_text(step.seconds_of(StepShare::covered) / step.seconds));
+  out["steps_per_epoch"] = steps_per_epoch;
+  out["cases"] = std::move(cases);
+  return json_text(out) + "\n";
+}
+
+}  // namespace assay

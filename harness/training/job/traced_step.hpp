@@ -1,0 +1,56 @@
+/// The step of a training loop that the PyTorch profiler traced with shapes: which of its time goes to
+/// operators that are cases of contracts, and by what name the rest goes.
+#pragma once
+
+#include "assay/problem.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// What takes a part of a step.
+enum class StepShare {
+  covered,      ///< operators that are a case of a contract
+  not_covered,  ///< operators of this name, which no contract has
+  autograd,     ///< the engine of the backward pass, beside the operators that it calls
+  loading,      ///< fetches from the data loader
+  python        ///< no operator runs: the interpreter, and whatever the profiler does not see
+};
+
+struct StepPart {
+  StepShare share = StepShare::covered;
+  std::string name;                ///< of the operator in PyTorch, `aten::mm`
+  std::string operation, problem;  ///< of the case, `gemm` and `m=8,n=8,k=8`; empty unless it is covered
+  double per_step = 0;             ///< calls
+  double seconds = 0;              ///< of a mean step; those of all parts sum to it
+  double call_seconds = 0;         ///< median of calls
+};
+
+struct TracedStep {
+  std::string source;
+  Index steps = 0;
+  double seconds = 0;           ///< mean of a step
+  std::vector<StepPart> parts;  ///< those that are covered first, each kind by its seconds, the longest first
+  std::vector<std::string> notes;
+
+  double seconds_of(StepShare share) const;
+};
+
+/// Reads a trace with shapes (`record_shapes=True`), packed with gzip or not. A time at which operators of
+/// several threads run belongs to the thread that is busiest.
+///
+/// Products take the transposes that the strides say. A gradient of a convolution is one case for each output
+/// that was asked for, with an equal part of the time. The parts of a softmax with its loss, and of attention
+/// that is composed of two products, are one case. AdamW in any form is `adamw_multi_tensor`, by the number
+/// of its tensors and the size that gives all parameters.
+///
+/// Throws Error naming the file and what to do where there are no shapes, no steps, or no operator that a
+/// contract has, and where the parts miss the step by more than 1 %.
+TracedStep read_traced_step(const std::filesystem::path& file);
+
+/// The suite whose cases are the covered parts, as JSON. `name` is that of its file.
+std::string suite_json(const TracedStep& step, const std::string& name, Index steps_per_epoch);
+
+}  // namespace assay
