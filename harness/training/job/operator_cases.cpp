@@ -190,9 +190,9 @@ Cases fused_attention(const Call& call) {
                                     causal ? "causal" : "none")}};
 }
 
-using Rule = std::function<Cases(const Call&)>;
+using CaseRule = std::function<Cases(const Call&)>;
 
-const std::map<std::string_view, Rule>& rules() {
+const std::map<std::string_view, CaseRule>& rules() {
   const auto gelu = [](const Call& call, std::size_t count, const char* end) {
     const bool tanh = call.value(count) == "tanh";
     return elements(call, count, fmt::format("elementwise_gelu{}{}", tanh ? "_tanh" : "", end), false);
@@ -200,7 +200,7 @@ const std::map<std::string_view, Rule>& rules() {
   const auto scaled_by_one = [](const Call& call, std::size_t at) {
     return call.value(at).empty() || number_from<double>(call.value(at)) == 1.0;
   };
-  static const std::map<std::string_view, Rule> all{
+  static const std::map<std::string_view, CaseRule> all{
       {"aten::mm", [](const Call& c) { return product_case(c, 0); }},
       {"aten::addmm", [](const Call& c) { return product_case(c, 1); }},
       {"aten::bmm", [](const Call& c) { return product_case(c, 0); }},

@@ -25,12 +25,12 @@
 namespace assay {
 namespace {
 
-constexpr double microsecond = 1e-6;
+constexpr double seconds_of_microsecond = 1e-6;
 constexpr std::string_view marker = "ProfilerStep#", fetch = "enumerate(DataLoader)#", step_call = "Optimizer.step#";
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
 /// An operator, or a note of the loop; times in microseconds.
-struct Event {
+struct Traced {
   Span span;
   std::size_t name = 0;            ///< position in the names
   std::vector<OperatorCase> cases{};
@@ -39,21 +39,21 @@ struct Event {
 };
 
 /// A time in which one thread worked for these parts, an equal share for each.
-struct Segment {
+struct Work {
   Span span;
   std::array<std::size_t, 2> parts{none, none};
 };
 
-class Reader {
+class StepReader {
  public:
-  explicit Reader(const std::filesystem::path& file) : file_(file) {}
+  explicit StepReader(const std::filesystem::path& file) : file_(file) {}
 
   TracedStep run() {
     read_trace(file_, [&](const TraceEvent& event) { take(event); }, /*with_arguments=*/true);
     require_shapes();
     find_steps();
     for (auto& [thread, events] : threads_) {
-      std::ranges::stable_sort(events, [](const Event& a, const Event& b) {
+      std::ranges::stable_sort(events, [](const Traced& a, const Traced& b) {
         return std::pair(a.span.begin, -a.span.end) < std::pair(b.span.begin, -b.span.end);
       });
       compose_attention(events);
@@ -82,7 +82,7 @@ class Reader {
     if (event.category == "kernel" || event.category == "gpu_memcpy") works_elsewhere_ = true;
     if (!note && event.category != "cpu_op" && event.category != "Operator") return;
     if (!origin_) origin_ = event.begin;
-    Event one{.span = {*event.begin - *origin_, *event.begin - *origin_ + *event.duration},
+    Traced one{.span = {*event.begin - *origin_, *event.begin - *origin_ + *event.duration},
               .name = name_of(event.name),
               .is_note = note};
     has_shapes_ = has_shapes_ || event.has_shapes;
@@ -163,19 +163,19 @@ class Reader {
   }
 
   /// Puts an event around two products with a softmax between that are attention together.
-  void compose_attention(std::vector<Event>& events) {
-    std::vector<Event> found;
-    const Event *product = nullptr, *around = nullptr, *product_around = nullptr;
+  void compose_attention(std::vector<Traced>& events) {
+    std::vector<Traced> found;
+    const Traced *product = nullptr, *around = nullptr, *product_around = nullptr;
     int softmaxes = 0;
     bool masked = false;
-    for (const Event& one : events) {
+    for (const Traced& one : events) {
       const std::string_view name = names_[one.name];
       if (name == "aten::matmul") around = &one;
       if (name == "aten::_softmax") ++softmaxes;
       if (name == "aten::masked_fill" || name == "aten::masked_fill_") masked = true;
       if (name == "aten::_softmax_backward_data") product = nullptr;
       if (one.arguments == none) continue;
-      const Event& outer = around != nullptr && around->span.end >= one.span.end ? *around : one;
+      const Traced& outer = around != nullptr && around->span.end >= one.span.end ? *around : one;
       if (product != nullptr && softmaxes == 1) {
         auto cases = attention_of(kept_[product->arguments], kept_[one.arguments], masked);
         if (!cases.empty()) {
@@ -189,10 +189,10 @@ class Reader {
       softmaxes = 0;
       masked = false;
     }
-    std::vector<Event> all;
+    std::vector<Traced> all;
     all.reserve(events.size() + found.size());
-    std::ranges::merge(found, events, std::back_inserter(all), {}, [](const Event& e) { return e.span.begin; },
-                       [](const Event& e) { return e.span.begin; });
+    std::ranges::merge(found, events, std::back_inserter(all), {}, [](const Traced& e) { return e.span.begin; },
+                       [](const Traced& e) { return e.span.begin; });
     events = std::move(all);
   }
 
@@ -211,7 +211,7 @@ class Reader {
   }
 
   /// The sizes of the tensors that an optimizer's step updated.
-  std::optional<OperatorCase> optimizer_case(const Event& event) const {
+  std::optional<OperatorCase> optimizer_case(const Traced& event) const {
     const std::string_view name = names_[event.name];
     if (name.find("Adam") == std::string_view::npos) return std::nullopt;
     std::vector<Index> sizes;
@@ -232,7 +232,7 @@ class Reader {
                                     std::max<Index>(1, std::llround(all / equals)), network ? "network" : "equal")};
   }
 
-  Frame opened(const Event& event, const Frame* caller) {
+  Frame opened(const Traced& event, const Frame* caller) {
     const std::string& name = names_[event.name];
     Frame out{.end = event.span.end, .cursor = event.span.begin};
     const double length = event.span.end - event.span.begin;
@@ -276,8 +276,8 @@ class Reader {
     return out;
   }
 
-  std::vector<Segment> segments_of(const std::vector<Event>& events) {
-    std::vector<Segment> out;
+  std::vector<Work> segments_of(const std::vector<Traced>& events) {
+    std::vector<Work> out;
     std::vector<Frame> open;
     const auto work = [&](Frame& frame, double until) {
       if (until > frame.cursor) out.push_back({{frame.cursor, until}, frame.parts});
@@ -291,7 +291,7 @@ class Reader {
         if (!open.empty()) open.back().cursor = std::max(open.back().cursor, done.end);
       }
     };
-    for (const Event& event : events) {
+    for (const Traced& event : events) {
       const Span* step = step_at(event.span.begin);
       const bool is_loop = event.is_note && !names_[event.name].starts_with(fetch) &&
                            !names_[event.name].starts_with("Optimizer.");
@@ -308,24 +308,24 @@ class Reader {
   }
 
   void divide() {
-    std::vector<std::vector<Segment>> all;
+    std::vector<std::vector<Work>> all;
     for (const auto& [thread, events] : threads_) all.push_back(segments_of(events));
-    const auto busy = [](const std::vector<Segment>& segments) {
+    const auto busy = [](const std::vector<Work>& segments) {
       double sum = 0;
-      for (const Segment& one : segments) sum += one.span.end - one.span.begin;
+      for (const Work& one : segments) sum += one.span.end - one.span.begin;
       return sum;
     };
     std::ranges::stable_sort(all, std::greater{}, busy);
     BusyTime taken;
-    for (const std::vector<Segment>& segments : all) {
+    for (const std::vector<Work>& segments : all) {
       std::vector<Span> spans;
-      for (const Segment& one : segments) spans.push_back(one.span);
+      for (const Work& one : segments) spans.push_back(one.span);
       const std::vector<double> others = taken.within(spans);
       for (std::size_t i = 0; i < segments.size(); ++i) {
         const double length = spans[i].end - spans[i].begin - others[i];
         const bool two = segments[i].parts[1] != none;
         for (const std::size_t part : segments[i].parts) {
-          if (part != none) sums_[part].part.seconds += length / (two ? 2 : 1) * microsecond;
+          if (part != none) sums_[part].part.seconds += length / (two ? 2 : 1) * seconds_of_microsecond;
         }
       }
       for (const Span& span : spans) taken.add(span.begin, span.end);
@@ -335,7 +335,7 @@ class Reader {
   TracedStep result() {
     TracedStep out{.source = file_.filename().string(), .steps = std::ssize(steps_)};
     const auto steps = static_cast<double>(steps_.size());
-    for (const Span& step : steps_) out.seconds += (step.end - step.begin) / steps * microsecond;
+    for (const Span& step : steps_) out.seconds += (step.end - step.begin) / steps * seconds_of_microsecond;
     double sum = 0;
     for (Sum& one : sums_) {
       one.part.seconds /= steps;
@@ -344,7 +344,7 @@ class Reader {
       if (one.shares_calls && one.part.per_step > 0) {
         one.part.call_seconds = one.part.seconds / one.part.per_step;
       } else if (!one.calls.empty()) {
-        one.part.call_seconds = median(one.calls) * microsecond;
+        one.part.call_seconds = median(one.calls) * seconds_of_microsecond;
       }
       if (one.part.seconds > 0) out.parts.push_back(std::move(one.part));
     }
@@ -372,7 +372,7 @@ class Reader {
   std::map<Index, Span> markers_;
   std::vector<double> fetches_;
   std::vector<Span> steps_;
-  std::map<std::string, std::vector<Event>> threads_;
+  std::map<std::string, std::vector<Traced>> threads_;
   std::vector<std::string> names_;
   std::unordered_map<std::string, std::size_t> numbers_;
   std::vector<std::vector<TraceArgument>> kept_;
@@ -389,7 +389,7 @@ double TracedStep::seconds_of(StepShare share) const {
   return out;
 }
 
-TracedStep read_traced_step(const std::filesystem::path& file) { return Reader(file).run(); }
+TracedStep read_traced_step(const std::filesystem::path& file) { return StepReader(file).run(); }
 
 std::string suite_json(const TracedStep& step, const std::string& name, Index steps_per_epoch) {
   Json cases = Json::array();
