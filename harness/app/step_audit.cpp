@@ -82,7 +82,7 @@ doc::Section rest_section(const TracedStep& step) {
 
 doc::Document about(const TracedStep& step, std::string title) {
   doc::Document out{.title = std::move(title)};
-  out.kicker = fmt::format("{} of {}, {} each: cases of contracts {}, other operators {}, loading {}, autograd {}, "
+  out.outcome = fmt::format("{} of {}, {} each: cases of contracts {}, other operators {}, loading {}, autograd {}, "
                            "Python {}",
                            quantity_text(step.steps, "step"), step.source, seconds_text(step.seconds),
                            share_text(step, StepShare::covered), share_text(step, StepShare::not_covered),
@@ -133,6 +133,13 @@ StepAudit audited(TracedStep step, const Results& results, const Registry& regis
                     "measure PyTorch's own kernels in the same run (ci/plugin/frameworks.py)",
                     measured - from_run, measured));
   }
+  const auto threaded = std::ranges::count_if(
+      out.rows, [](const StepAuditRow& row) { return row.is_measured() && !row.best_by.ends_with("#1"); });
+  if (threaded > 0) {
+    out.risks.push_back(fmt::format("{} of {} gains take several threads, which the job may not have: `assay run "
+                                    "--threads 1`, if it has one",
+                                    threaded, measured));
+  }
   if (results.weather.other_busy_share > busy) {
     out.risks.push_back(fmt::format("other processes used {} of the processors while kernels were timed",
                                     percent_text(results.weather.other_busy_share)));
@@ -144,6 +151,7 @@ doc::Document document_of(const StepAudit& audit) {
   doc::Document out = about(audit.step, "Audit of the step in " + audit.step.source);
   out.schema = "assay.step_audit/1";
   const auto ahead = std::ranges::count_if(audit.rows, &StepAuditRow::is_ahead);
+  out.kicker = std::move(out.outcome);
   out.outcome = fmt::format("AUDITED: with the fastest kernels a step is {} as fast; at most {:.2f}x, were its "
                             "cases nothing; {}",
                             speedup_text(audit.gain), audit.most, rest_text(audit.step));

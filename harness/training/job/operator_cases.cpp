@@ -165,7 +165,7 @@ Cases elements(const Call& call, std::size_t count, const std::string& operation
     if (!call.is_f32(i) || call.extents(i) != call.extents(0) || !is_dense(call, i)) return {};
   }
   if (all == 0) return {};
-  return {{operation, fmt::format(image ? "n=1,c=1,h=1,w={}" : "n={}", all)}};
+  return {{operation, fmt::format("{}={}", image ? "n=1,c=1,h=1,w" : "n", all)}};
 }
 
 Cases bias_gradient(const Call& call) {

@@ -94,7 +94,7 @@ class StepReader {
     if (name.starts_with(fetch)) fetches_.push_back(one.span.begin);
     if (may_be_case(name)) one.cases = cases_of(name, event.arguments);
     if (name == "aten::bmm") one.arguments = kept(event.arguments);
-    if (name.starts_with("aten::") && name.find("add") != std::string_view::npos) note_parameters(event, one.span);
+    note_parameters(event, one.span);
     threads_[event.thread].push_back(std::move(one));
   }
 
