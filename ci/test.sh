@@ -4,7 +4,8 @@
 # that it begins.
 #   no option  whatever must never break: the build that is measured with `check` and the tests of the harness, a foreign
 #              project, a page in a browser, the harness under sanitizers, threaded kernels under the thread sanitizer
-#   --all      all of that, and every tier sanitized, cheats, packages, plug-ins, clusters, revisions, each source by itself
+#   --all      all of that, and every tier sanitized, cheats, packages, plug-ins, clusters, revisions, each source by itself,
+#              readers of files under a fuzzer
 #   --shard I/N  of --all, the parts of machine I of N, counted from 0
 # Exit codes: 0 all passed, 2 a package is missing and this is not root, else the code of the first failure.
 set -eu
@@ -131,9 +132,16 @@ apart() {
   configured edit
   cmake --build --preset edit
 }
+fuzz() {
+  stage 'Building the readers of files for a fuzzer' $dev_build
+  configured fuzz
+  cmake --build --preset fuzz
+  stage 'Reading what a fuzzer makes'
+  ci/fuzz/run.sh build/fuzz/ci/assay_fuzz
+}
 
 part=0
-for each in usual tiers cheats packages clusters apart; do
+for each in usual tiers cheats packages clusters apart fuzz; do
   if [ $((part % shards)) -eq "$shard" ]; then
     [ $all = no ] || echo "=== $each"
     $each
