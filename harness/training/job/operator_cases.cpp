@@ -8,18 +8,15 @@
 #include <array>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <optional>
 
 namespace assay {
 namespace {
 
+constexpr Index largest_array = Index{1} << 48;
+
 using Cases = std::vector<OperatorCase>;
 using Extents = std::vector<Index>;
-
-Index product(const Extents& extents) {
-  return std::accumulate(extents.begin(), extents.end(), Index{1}, std::multiplies<>());
-}
 
 /// The arguments of one call; extents of what is missing are empty.
 class Call {
@@ -73,7 +70,7 @@ Cases product_case(const Call& call, std::size_t a) {
   if (!bf16 && !(call.is_f32(a) && call.is_f32(a + 1))) return {};
   if (rank != right.size() || (rank != 2 && rank != 3) || (bf16 && rank == 3)) return {};
   const Index m = left[rank - 2], k = left[rank - 1], n = right[rank - 1];
-  if (product({m, n, k}) == 0) return {};
+  if (elements_of({m, n, k}) == 0) return {};
   const std::string trans{transpose_of(left, call.strides(a)), transpose_of(right, call.strides(a + 1))};
   const std::string problem = fmt::format("m={},n={},k={},trans={}", m, n, k, trans);
   if (rank == 3) return {{"batched_gemm", fmt::format("batch={},{}", left[0], problem)}};
@@ -83,7 +80,7 @@ Cases product_case(const Call& call, std::size_t a) {
 /// A product of a matrix and a vector, the arguments `a` and `a` + 1.
 Cases vector_case(const Call& call, std::size_t a) {
   const Extents& matrix = call.extents(a);
-  if (!call.is_f32(a) || !call.is_f32(a + 1) || matrix.size() != 2 || product(matrix) == 0) return {};
+  if (!call.is_f32(a) || !call.is_f32(a + 1) || matrix.size() != 2 || elements_of(matrix) == 0) return {};
   const bool transposed = transpose_of(matrix, call.strides(a)) == 't';
   return {{"gemv", fmt::format("m={},n={},trans={}", matrix[transposed ? 1 : 0], matrix[transposed ? 0 : 1],
                                transposed ? 't' : 'n')}};
@@ -99,12 +96,12 @@ std::optional<std::string> layer(const Call& call, std::size_t x, std::size_t w,
   const auto equal = [](const Extents& both) { return both.size() == 2 && both[0] == both[1]; };
   if (!call.is_f32(x) || !call.is_f32(w) || image.size() != 4 || filters.size() != 4) return std::nullopt;
   if (call.value(stride + 3) != "False" || call.value(groups) != "1") return std::nullopt;
-  if (!equal(strides) || !equal(pads) || !equal(dilations) || product(image) == 0) return std::nullopt;
+  if (!equal(strides) || !equal(pads) || !equal(dilations) || elements_of(image) == 0) return std::nullopt;
   const Extents& order = call.strides(x);
   const bool channels_last = order.size() == 4 && order[1] == 1 && image[1] > 1 && image[2] * image[3] > 1;
   if (channels_last) return std::nullopt;
-  std::string out = fmt::format("n={},c={},f={},h={},w={},kernel={}", image[0], image[1], filters[0], image[2],
-                                image[3], filters[2]);
+  std::string out = fmt::format("n={},c={},f={},h={},w={},kernel={}", image[0], image[1], filters[0],
+                                image[2], image[3], filters[2]);
   const auto unless = [&](const char* field, Index value, Index usual) {
     if (value != usual) out += fmt::format(",{}={}", field, value);
   };
@@ -135,7 +132,7 @@ Cases convolution_backward(const Call& call) {
 
 /// Rows and columns, of which the columns are the extents in argument `norm`.
 Cases normalisation(const Call& call, std::size_t x, std::size_t norm, const char* operation) {
-  const Index all = product(call.extents(x)), cols = product(call.numbers(norm));
+  const Index all = elements_of(call.extents(x)), cols = elements_of(call.numbers(norm));
   if (!call.is_f32(x) || cols <= 0 || all == 0 || all % cols != 0) return {};
   return {{operation, fmt::format("rows={},cols={}", all / cols, cols)}};
 }
@@ -143,7 +140,7 @@ Cases normalisation(const Call& call, std::size_t x, std::size_t norm, const cha
 /// Rows of the last extent.
 Cases rows_case(const Call& call, std::size_t x, const char* operation, double calls) {
   const Extents& extents = call.extents(x);
-  if (!call.is_f32(x) || extents.size() != 2 || product(extents) == 0) return {};
+  if (!call.is_f32(x) || extents.size() != 2 || elements_of(extents) == 0) return {};
   return {{operation, fmt::format("rows={},cols={}", extents[0], extents[1]), calls}};
 }
 
@@ -160,7 +157,7 @@ bool is_dense(const Call& call, std::size_t at) {
 
 /// Element by element; the arguments from 0 on are `count` dense tensors of equal extents.
 Cases elements(const Call& call, std::size_t count, const std::string& operation, bool image) {
-  const Index all = product(call.extents(0));
+  const Index all = elements_of(call.extents(0));
   for (std::size_t i = 0; i < count; ++i) {
     if (!call.is_f32(i) || call.extents(i) != call.extents(0) || !is_dense(call, i)) return {};
   }
@@ -171,7 +168,7 @@ Cases elements(const Call& call, std::size_t count, const std::string& operation
 Cases bias_gradient(const Call& call) {
   const Extents& extents = call.extents(0);
   const Extents over = call.numbers(1);
-  if (!call.is_f32(0) || !is_dense(call, 0) || product(extents) == 0) return {};
+  if (!call.is_f32(0) || !is_dense(call, 0) || elements_of(extents) == 0) return {};
   if (extents.size() == 2 && over == Extents{0})
     return {{"elementwise_channel_bias_backward", fmt::format("n={},c={},h=1,w=1", extents[0], extents[1])}};
   if (extents.size() == 4 && over == Extents{0, 2, 3}) {
@@ -239,6 +236,15 @@ const std::map<std::string_view, CaseRule>& rules() {
 }
 
 }  // namespace
+
+Index elements_of(const std::vector<Index>& extents) {
+  Index out = 1;
+  for (const Index extent : extents) {
+    if (extent <= 0 || extent > largest_array / out) return 0;
+    out *= extent;
+  }
+  return out;
+}
 
 bool may_be_case(std::string_view name) { return rules().contains(name); }
 

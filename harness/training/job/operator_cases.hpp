@@ -15,6 +15,9 @@ struct OperatorCase {
   double calls = 1;  ///< 0 for a part whose kin counts the call
 };
 
+/// The elements of an array of these extents; 0 where it has none, or more than fit into any memory.
+Index elements_of(const std::vector<Index>& extents);
+
 /// Whether any arguments of an operator of that name make it a case.
 bool may_be_case(std::string_view name);
 /// The cases that one call is, each with an equal part of its time; none where no contract has it, for the

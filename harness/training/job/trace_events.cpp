@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <istream>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,7 @@ class Handler : public JsonEvents {
   void number(double value) override {
     if (in_arguments_ && depth_ == event_depth_ + 1) event_.numbers.emplace_back(argument_, value);
     if (auto* lists = lists_of_argument(); lists != nullptr && !lists->empty())
-      lists->back().push_back(static_cast<Index>(value));
+      lists->back().push_back(std::abs(value) < largest_whole ? static_cast<Index>(value) : 0);
     if (!in_event()) return;
     if (key_ == "ts") event_.begin = value;
     if (key_ == "dur") event_.duration = value;
@@ -69,7 +70,8 @@ class Handler : public JsonEvents {
     if (depth_in_arguments() == 2) next_argument();
     if (auto* lists = lists_of_argument()) {
       // The extents of one tensor until a list within them shows that there are several.
-      if (depth_in_arguments() == 3 && lists->size() == 1 && lists->front().empty() && !several_) lists->clear();
+      if (depth_in_arguments() == 3 && lists->size() == 1 && lists->front().empty() && !several_)
+        lists->clear();
       several_ = depth_in_arguments() == 3;
       lists->emplace_back();
     }
@@ -93,12 +95,12 @@ class Handler : public JsonEvents {
 
  private:
   static constexpr int none = -1;
-
+  static constexpr double largest_whole = 0x1p53;  ///< below which a double holds every integer
   static constexpr std::size_t before_first = static_cast<std::size_t>(-1);
 
   bool in_event() const { return depth_ == event_depth_; }
-  /// 1 within the list of one of an operator's properties, 2 within the extents of an argument, 3 within those
-  /// of one tensor of a list; 0 where they are not asked for.
+  /// 1 within the list of one of an operator's properties, 2 within the extents of an argument, 3 within
+  /// those of one tensor of a list; 0 where they are not asked for.
   int depth_in_arguments() const {
     const bool asked = with_arguments_ && in_arguments_ &&
                        (argument_.starts_with("Input ") || argument_ == "Concrete Inputs");

@@ -5,8 +5,8 @@
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
-#include "training/job/busy_time.hpp"
 #include "training/job/operator_cases.hpp"
+#include "training/job/trace_steps.hpp"
 
 #include <fmt/format.h>
 
@@ -26,16 +26,16 @@ namespace assay {
 namespace {
 
 constexpr double seconds_of_microsecond = 1e-6;
-constexpr std::string_view marker = "ProfilerStep#", fetch = "enumerate(DataLoader)#", step_call = "Optimizer.step#";
+constexpr std::string_view step_call = "Optimizer.step#";
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
 /// An operator, or a note of the loop; times in microseconds.
 struct Traced {
   Span span;
-  std::size_t name = 0;            ///< position in the names
+  std::size_t name = 0;  ///< position in the names
   std::vector<OperatorCase> cases{};
-  std::size_t arguments = none;    ///< of a product, which may be a part of attention
-  bool is_note = false;            ///< a user annotation
+  std::size_t arguments = none;  ///< of a product, which may be a part of attention
+  bool is_note = false;          ///< of the loop, or of the user: no operator
 };
 
 /// A time in which one thread worked for these parts, an equal share for each.
@@ -46,12 +46,13 @@ struct Work {
 
 class StepReader {
  public:
-  explicit StepReader(const std::filesystem::path& file) : file_(file) {}
+  explicit StepReader(const std::filesystem::path& file) : file_(file), trace_steps_(file) {}
 
   TracedStep run() {
-    read_trace(file_, [&](const TraceEvent& event) { take(event); }, /*with_arguments=*/true);
+    read_trace(
+        file_, [&](const TraceEvent& event) { take(event); }, /*with_arguments=*/true);
     require_shapes();
-    find_steps();
+    steps_ = trace_steps_.spans(events_);
     for (auto& [thread, events] : threads_) {
       std::ranges::stable_sort(events, [](const Traced& a, const Traced& b) {
         return std::pair(a.span.begin, -a.span.end) < std::pair(b.span.begin, -b.span.end);
@@ -77,21 +78,19 @@ class StepReader {
   };
 
   void take(const TraceEvent& event) {
-    if (event.phase != "X" || !event.begin || !(event.duration.value_or(-1) >= 0)) return;
-    const bool note = event.category == "user_annotation";
-    if (event.category == "kernel" || event.category == "gpu_memcpy") works_elsewhere_ = true;
-    if (!note && event.category != "cpu_op" && event.category != "Operator") return;
-    if (!origin_) origin_ = event.begin;
-    Traced one{.span = {*event.begin - *origin_, *event.begin - *origin_ + *event.duration},
-              .name = name_of(event.name),
-              .is_note = note};
-    has_shapes_ = has_shapes_ || event.has_shapes;
+    ++events_;
+    const std::optional<Span> span = event.phase == "X" ? trace_steps_.place(event) : std::nullopt;
+    if (!span) return;
     const std::string_view name = event.name;
-    if (name.starts_with(marker)) {
-      if (const auto number = number_from<Index>(name.substr(marker.size()))) markers_.try_emplace(*number, one.span);
-      return;
-    }
-    if (name.starts_with(fetch)) fetches_.push_back(one.span.begin);
+    if (event.category == "kernel" || event.category == "gpu_memcpy") works_elsewhere_ = true;
+    const bool noted = event.category == "user_annotation";
+    if (!noted && event.category != "cpu_op" && event.category != "Operator") return;
+    Traced one{.span = *span,
+               .name = name_of(event.name),
+               .is_note = noted || is_fetch(name) || name.starts_with(step_call)};
+    has_shapes_ = has_shapes_ || event.has_shapes;
+    if (const auto number = step_number(name)) return trace_steps_.add_marker(*number, *span);
+    if (is_fetch(name)) trace_steps_.add_fetch(event, *span);
     if (may_be_case(name)) one.cases = cases_of(name, event.arguments);
     if (name == "aten::bmm") one.arguments = kept(event.arguments);
     note_parameters(event, one.span);
@@ -113,16 +112,14 @@ class StepReader {
     static const std::set<std::string_view> updates{"aten::addcdiv_", "aten::_foreach_addcdiv_",
                                                     "aten::_fused_adamw_", "aten::_fused_adam_"};
     if (!updates.contains(event.name) || event.arguments.empty()) return;
-    for (const std::vector<Index>& extents : event.arguments.front().extents) {
-      Index size = 1;
-      for (const Index extent : extents) size *= extent;
-      parameters_[span.begin].push_back(size);
-    }
+    for (const std::vector<Index>& extents : event.arguments.front().extents)
+      parameters_[span.begin].push_back(elements_of(extents));
   }
 
   void require_shapes() const {
     if (works_elsewhere_) {
-      throw Error(file_.string(), "has kernels of an accelerator, where operators of the processor are launches",
+      throw Error(file_.string(),
+                  "has kernels of an accelerator, where operators of the processor are launches",
                   "trace a job on the processor; `assay predict` reads this one");
     }
     if (threads_.empty()) {
@@ -132,27 +129,6 @@ class StepReader {
     if (!has_shapes_) {
       throw Error(file_.string(), "has operators without shapes",
                   "record them again: profile(…, record_shapes=True)");
-    }
-  }
-
-  void find_steps() {
-    std::optional<Index> previous;
-    for (const auto& [number, span] : markers_) {
-      if (!steps_.empty() && span.begin < steps_.back().begin) {
-        throw Error(file_.string(), fmt::format("ProfilerStep#{} begins before the step before it", number),
-                    "the trace holds several processes: export one of each");
-      }
-      if (!steps_.empty())
-        steps_.back().end = number == *previous + 1 ? span.begin : std::min(steps_.back().end, span.begin);
-      steps_.push_back(span);
-      previous = number;
-    }
-    std::ranges::sort(fetches_);
-    for (std::size_t i = 1; markers_.empty() && i < fetches_.size(); ++i)
-      steps_.push_back({fetches_[i - 1], fetches_[i]});
-    if (steps_.empty()) {
-      throw Error(file_.string(), "has no step: neither ProfilerStep#N nor two fetches of a data loader",
-                  "call profiler.step() after each step, and record more than one");
     }
   }
 
@@ -191,14 +167,15 @@ class StepReader {
     }
     std::vector<Traced> all;
     all.reserve(events.size() + found.size());
-    std::ranges::merge(found, events, std::back_inserter(all), {}, [](const Traced& e) { return e.span.begin; },
-                       [](const Traced& e) { return e.span.begin; });
+    std::ranges::merge(
+        found, events, std::back_inserter(all), {}, [](const Traced& e) { return e.span.begin; },
+        [](const Traced& e) { return e.span.begin; });
     events = std::move(all);
   }
 
   std::size_t part(StepShare share, const std::string& name, const OperatorCase* one = nullptr) {
-    const std::string key =
-        one != nullptr ? one->operation + '/' + one->problem : fmt::format("{} {}", static_cast<int>(share), name);
+    const std::string key = one != nullptr ? one->operation + '/' + one->problem
+                                           : fmt::format("{} {}", static_cast<int>(share), name);
     const auto [found, is_new] = part_numbers_.try_emplace(key, sums_.size());
     if (is_new) {
       sums_.push_back({.part = {.share = share, .name = name}});
@@ -227,9 +204,9 @@ class StepReader {
     const bool network = sizes.size() >= 3 && sizes.back() >= 16 * sizes[sizes.size() / 2];
     const auto count = static_cast<double>(sizes.size());
     const double equals = network ? std::ceil(count / 3) + (count - std::ceil(count / 3)) / 256 : count;
-    return OperatorCase{"adamw_multi_tensor",
-                        fmt::format("tensors={},n={},sizes={},t=1000", sizes.size(),
-                                    std::max<Index>(1, std::llround(all / equals)), network ? "network" : "equal")};
+    return OperatorCase{"adamw_multi_tensor", fmt::format("tensors={},n={},sizes={},t=1000", sizes.size(),
+                                                          std::max<Index>(1, std::llround(all / equals)),
+                                                          network ? "network" : "equal")};
   }
 
   Frame opened(const Traced& event, const Frame* caller) {
@@ -239,7 +216,7 @@ class StepReader {
     std::vector<OperatorCase> cases = event.cases;
     if (event.is_note) {
       out.closed = true;
-      if (name.starts_with(fetch)) {
+      if (is_fetch(name)) {
         out.parts[0] = part(StepShare::loading, "loading");
       } else if (const auto adam = name.starts_with(step_call) ? optimizer_case(event) : std::nullopt) {
         cases = {*adam};
@@ -261,8 +238,8 @@ class StepReader {
     }
     const bool in_engine = caller != nullptr && sums_[caller->parts[0]].part.share == StepShare::autograd;
     const bool is_operator = name.find("::") != std::string::npos;
-    if (name.starts_with("autograd::") || name.starts_with("torch::autograd::") || (in_engine && !is_operator) ||
-        (caller == nullptr && name.ends_with("Backward0"))) {
+    if (name.starts_with("autograd::") || name.starts_with("torch::autograd::") ||
+        (in_engine && !is_operator) || (caller == nullptr && name.ends_with("Backward0"))) {
       out.parts[0] = part(StepShare::autograd, "autograd");
     } else if (caller != nullptr && !in_engine) {
       out.parts[0] = caller->parts[0];  // by the name that the program called
@@ -293,9 +270,9 @@ class StepReader {
     };
     for (const Traced& event : events) {
       const Span* step = step_at(event.span.begin);
-      const bool is_loop = event.is_note && !names_[event.name].starts_with(fetch) &&
-                           !names_[event.name].starts_with("Optimizer.");
-      if (step == nullptr || is_loop) continue;  // a note of the user's own says nothing of what runs
+      const std::string_view name = names_[event.name];
+      const bool by_user = event.is_note && !is_fetch(name) && !name.starts_with("Optimizer.");
+      if (step == nullptr || by_user) continue;  // says nothing of what runs
       close_until(event.span.begin);
       if (!open.empty() && open.back().closed) continue;
       if (!open.empty()) work(open.back(), event.span.begin);
@@ -349,11 +326,13 @@ class StepReader {
       if (one.part.seconds > 0) out.parts.push_back(std::move(one.part));
     }
     if (out.seconds - sum < -0.01 * out.seconds) {
-      throw Error(file_.string(), fmt::format("the parts of a step take {}, and the step {}", seconds_text(sum),
-                                              seconds_text(out.seconds)),
+      throw Error(file_.string(),
+                  fmt::format("the parts of a step take {}, and the step {}", seconds_text(sum),
+                              seconds_text(out.seconds)),
                   "the trace holds several processes: export one of each");
     }
-    out.parts.push_back({.share = StepShare::python, .name = "Python", .seconds = std::max(0.0, out.seconds - sum)});
+    out.parts.push_back(
+        {.share = StepShare::python, .name = "Python", .seconds = std::max(0.0, out.seconds - sum)});
     std::ranges::stable_sort(out.parts, [](const StepPart& a, const StepPart& b) {
       return std::pair(a.share, -a.seconds) < std::pair(b.share, -b.seconds);
     });
@@ -361,16 +340,16 @@ class StepReader {
       throw Error(file_.string(), "has no operator that is a case of a contract",
                   "`assay list` names the contracts; f32 on the processor is what most of them take");
     }
-    if (markers_.empty())
-      out.notes.emplace_back("there is no ProfilerStep#N: a step lasts from one fetch of the loader to the next");
+    if (!trace_steps_.has_markers())
+      out.notes.emplace_back(
+          "there is no ProfilerStep#N: a step lasts from one fetch of the loader to the next");
     return out;
   }
 
   const std::filesystem::path& file_;
-  std::optional<double> origin_;
+  TraceSteps trace_steps_;
+  std::size_t events_ = 0;
   bool has_shapes_ = false, works_elsewhere_ = false;
-  std::map<Index, Span> markers_;
-  std::vector<double> fetches_;
   std::vector<Span> steps_;
   std::map<std::string, std::vector<Traced>> threads_;
   std::vector<std::string> names_;

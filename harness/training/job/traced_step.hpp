@@ -10,7 +10,7 @@
 
 namespace assay {
 
-/// What takes a part of a step.
+/// The kinds of things that take parts of a step.
 enum class StepShare {
   covered,      ///< operators that are a case of a contract
   not_covered,  ///< operators of this name, which no contract has

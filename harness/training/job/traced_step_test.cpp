@@ -28,20 +28,21 @@ struct Written {
 TracedStep read(const std::vector<Written>& events) {
   std::string text;
   for (const Written& one : events) {
-    text += fmt::format(R"({}{{"ph":"X","cat":"{}","name":"{}","pid":1,"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
-                        text.empty() ? "" : ",", one.category, one.name, one.thread, one.begin, one.duration,
-                        one.properties);
+    text += fmt::format(
+        R"({}{{"ph":"X","cat":"{}","name":"{}","pid":1,"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
+        text.empty() ? "" : ",", one.category, one.name, one.thread, one.begin, one.duration, one.properties);
   }
   const ScratchFile file("{\"traceEvents\": [" + text + "]}");
   return read_traced_step(file.path());
 }
 
-std::string inputs(const std::string& dims, const std::string& strides = "[]", const std::string& values = "[]") {
+std::string inputs(const std::string& dims, const std::string& strides = "[]",
+                   const std::string& values = "[]") {
   const auto count = std::count(dims.begin(), dims.end(), '[');
   std::string types;
   for (std::ptrdiff_t i = 0; i < count; ++i) types += (i > 0 ? R"(,"float")" : R"("float")");
-  return fmt::format(R"("Concrete Inputs": {}, "Input type": [{}], "Input Strides": {}, "Input Dims": {})", values,
-                     types, strides, dims);
+  return fmt::format(R"("Concrete Inputs": {}, "Input type": [{}], "Input Strides": {}, "Input Dims": {})",
+                     values, types, strides, dims);
 }
 
 constexpr const char* note = "user_annotation";
@@ -135,7 +136,8 @@ TEST(TracedStep, TakesAdamByTheSizesOfItsTensors) {
   std::vector<Written> events{{"ProfilerStep#1", 0, 1000, "", note},
                               {"Optimizer.step#AdamW.step", 0, 500, "", note},
                               {"aten::mm", 600, 10, product}};
-  for (int i = 0; i < 3; ++i) events.push_back({"aten::addcdiv_", 10.0 * i, 5, inputs("[[10,20],[10,20],[10,20]]")});
+  for (int i = 0; i < 3; ++i)
+    events.push_back({"aten::addcdiv_", 10.0 * i, 5, inputs("[[10,20],[10,20],[10,20]]")});
   const StepPart* adam = nullptr;
   const TracedStep loop = read(events);
   adam = find(loop, "adamw_multi_tensor");
@@ -183,6 +185,19 @@ TEST(TracedStep, IsRefusedWithTheWayOut) {
   expect_refusal({step, {"aten::batch_norm", 0, 10}}, "no operator that is a case", "assay list");
   expect_refusal({step, {"aten::mm", 0, 10, product}, {"gemm", 0, 10, "", "kernel"}}, "accelerator",
                  "on the processor");
+  expect_refusal({{"ProfilerStep#1", 0, 1000, "", note},
+                  {"ProfilerStep#2", 500, 1000, "", note},
+                  {"aten::mm", 0, 10, product}},
+                 "ProfilerStep#2 begins before ProfilerStep#1 ends", "export one of each");
+}
+
+// Profilers of 2021 call everything an operator.
+TEST(TracedStep, IsReadWithTheCategoriesOf2021) {
+  std::vector<Written> events = two_steps();
+  for (Written& one : events) one.category = "Operator";
+  const TracedStep old = read(events);
+  EXPECT_NEAR(old.seconds_of(StepShare::loading), 200e-6, 1e-9);
+  EXPECT_NEAR(find(old, "Optimizer.step#SGD.step")->seconds, 80e-6, 1e-9);
 }
 
 /// One call, by its extents, strides and values.
@@ -202,9 +217,9 @@ std::vector<std::string> texts(const std::vector<OperatorCase>& cases) {
 
 TEST(OperatorCases, AreConvolutionsAndTheirGradients) {
   const auto layer = [](const char* groups) {
-    return std::vector<TraceArgument>{f32({2, 3, 8, 9}),   f32({4, 3, 3, 3}), {},
-                                      value("[2, 2]"),     value("[1, 1]"),   value("[1, 1]"),
-                                      value("False"),      value("[0, 0]"),   value(groups)};
+    return std::vector<TraceArgument>{f32({2, 3, 8, 9}), f32({4, 3, 3, 3}), {},
+                                      value("[2, 2]"),   value("[1, 1]"),   value("[1, 1]"),
+                                      value("False"),    value("[0, 0]"),   value(groups)};
   };
   EXPECT_THAT(texts(cases("aten::convolution", layer("1"))),
               ElementsAre("conv2d/n=2,c=3,f=4,h=8,w=9,kernel=3,stride=2,pad=1"));
@@ -223,7 +238,14 @@ TEST(OperatorCases, AreConvolutionsAndTheirGradients) {
   EXPECT_THAT(texts(cases("aten::convolution_backward", gradient("[False, True, False]"))),
               ElementsAre("conv2d_weight_gradient/n=2,c=3,f=4,h=8,w=8,kernel=3,pad=1"));
   // Channels last is another layout than the contract's.
-  EXPECT_THAT(cases("aten::convolution_backward", gradient("[True, True, True]", {192, 1, 24, 3})), IsEmpty());
+  EXPECT_THAT(cases("aten::convolution_backward", gradient("[True, True, True]", {192, 1, 24, 3})),
+              IsEmpty());
+}
+
+TEST(OperatorCases, AreNoneForExtentsThatNoMemoryHolds) {
+  const Index many = Index{1} << 40;
+  EXPECT_THAT(cases("aten::mm", {f32({many, many}), f32({many, many})}), IsEmpty());
+  EXPECT_THAT(cases("aten::relu", {f32({-1, 8})}), IsEmpty());
 }
 
 TEST(OperatorCases, TakeTransposesFromStrides) {
@@ -231,20 +253,22 @@ TEST(OperatorCases, TakeTransposesFromStrides) {
               ElementsAre("gemm/m=8,n=4,k=16,trans=tn"));
   EXPECT_THAT(texts(cases("aten::bmm", {f32({5, 8, 16}, {200, 20, 1}), f32({5, 16, 4}, {64, 1, 16})})),
               ElementsAre("batched_gemm/batch=5,m=8,n=4,k=16,trans=nt"));
-  EXPECT_THAT(texts(cases("aten::mv", {f32({8, 16}, {1, 8}), f32({16}, {1})})), ElementsAre("gemv/m=16,n=8,trans=t"));
+  EXPECT_THAT(texts(cases("aten::mv", {f32({8, 16}, {1, 8}), f32({16}, {1})})),
+              ElementsAre("gemv/m=16,n=8,trans=t"));
 }
 
 TEST(OperatorCases, AreNoneWhereTheContractHasNoSuchInput) {
   TraceArgument doubles = f32({8, 8});
   doubles.type = "double";
   EXPECT_THAT(cases("aten::mm", {doubles, doubles}), IsEmpty());
-  EXPECT_THAT(cases("aten::mul", {f32({8, 8}), f32({8})}), IsEmpty());                  // broadcast
-  EXPECT_THAT(cases("aten::relu", {f32({8, 8}, {1, 8})}), IsEmpty());                   // by columns
-  EXPECT_THAT(cases("aten::add", {f32({8}), f32({8}), value("0.5")}), IsEmpty());       // scaled
-  EXPECT_THAT(cases("aten::sum", {f32({8, 4}, {4, 1}), value("[1]")}), IsEmpty());      // over columns
+  EXPECT_THAT(cases("aten::mul", {f32({8, 8}), f32({8})}), IsEmpty());              // broadcast
+  EXPECT_THAT(cases("aten::relu", {f32({8, 8}, {1, 8})}), IsEmpty());               // by columns
+  EXPECT_THAT(cases("aten::add", {f32({8}), f32({8}), value("0.5")}), IsEmpty());   // scaled
+  EXPECT_THAT(cases("aten::sum", {f32({8, 4}, {4, 1}), value("[1]")}), IsEmpty());  // over columns
   EXPECT_THAT(texts(cases("aten::sum", {f32({8, 4}, {4, 1}), value("[0]")})),
               ElementsAre("elementwise_channel_bias_backward/n=8,c=4,h=1,w=1"));
-  EXPECT_THAT(texts(cases("aten::gelu", {f32({8, 4}), value("tanh")})), ElementsAre("elementwise_gelu_tanh/n=32"));
+  EXPECT_THAT(texts(cases("aten::gelu", {f32({8, 4}), value("tanh")})),
+              ElementsAre("elementwise_gelu_tanh/n=32"));
 }
 
 }  // namespace
