@@ -9,7 +9,6 @@
 #include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
-#include "assay/suite.hpp"
 #include "bench/compare/fields.hpp"
 #include "bench/compare/outcome_of.hpp"
 #include "bench/compare/pull_request.hpp"
@@ -318,11 +317,12 @@ void require_expression_of_keys(const std::string& text) {
 
 Outcome suite_verb(const SuiteOptions& options, const Registry& registry) {
   const TracedStep step = read_traced_step(options.trace);
-  if (!options.output.empty()) {
-    write_file(options.output,
-               suite_json(step, options.output.stem().string(), options.steps_per_epoch));
-    load_suite(options.output, registry);  // a case that its contract refuses is a fault of this program
+  for (const StepPart& part : step.parts) {
+    // Nothing is written that `run` would refuse.
+    if (!part.operation.empty()) registry.at(part.operation).canonical(step.source, part.problem);
   }
+  if (!options.output.empty())
+    write_file(options.output, suite_json(step, options.output.stem().string(), options.steps_per_epoch));
   const doc::Document document = document_of(step);
   if (!options.markdown.empty()) write_file(options.markdown, doc::to_markdown(document));
   put(options.json, doc::to_text(document), doc::to_json(document));

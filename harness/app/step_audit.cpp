@@ -16,6 +16,7 @@ namespace assay {
 namespace {
 
 constexpr const char* usual_present = "/torch/";  // as ci/plugin/frameworks.py names its variants
+constexpr const char* by_trace = "the trace";
 constexpr double busy = 0.1;
 
 std::string variant_of(const TrialResult& trial) {
@@ -26,12 +27,13 @@ Interval without_width(double seconds) { return {.low = seconds, .middle = secon
 
 StepAuditRow row_of(const StepPart& part, const Results& results, const std::string& problem,
                     const std::regex& in_use) {
-  StepAuditRow out{.part = part, .present = without_width(part.call_seconds), .present_by = "the trace"};
+  StepAuditRow out{.part = part, .present = without_width(part.call_seconds), .present_by = by_trace};
   for (const TrialResult& trial : results.trials) {
     if (trial.operation != part.operation || trial.problem != problem || !is_measured(trial)) continue;
     const Interval time = time_of(trial);
     const bool is_present = std::regex_search(trial.key, in_use);
-    // What is in use is no replacement for itself.
+    out.present_was_measured = out.present_was_measured || is_present;
+    // A kernel in use is no replacement for itself.
     Interval& place = is_present ? out.present : out.best;
     std::string& name = is_present ? out.present_by : out.best_by;
     if (place.middle <= 0 || time.middle < place.middle) {
@@ -56,16 +58,17 @@ std::string share_text(const TracedStep& step, StepShare share) {
 
 /// "loading is 62 %", or the largest part beside the cases.
 std::string rest_text(const TracedStep& step) {
-  constexpr std::array<std::pair<StepShare, const char*>, 4> names{{{StepShare::loading, "loading is"},
-                                                                    {StepShare::not_covered, "other operators are"},
-                                                                    {StepShare::python, "Python is"},
-                                                                    {StepShare::autograd, "autograd is"}}};
-  const auto largest = std::ranges::max_element(
-      names, {}, [&](const auto& one) { return step.seconds_of(one.first); });
+  constexpr std::array<std::pair<StepShare, const char*>, 4> names{
+      {{StepShare::loading, "loading is"},
+       {StepShare::not_covered, "other operators are"},
+       {StepShare::python, "Python is"},
+       {StepShare::autograd, "autograd is"}}};
+  const auto largest =
+      std::ranges::max_element(names, {}, [&](const auto& one) { return step.seconds_of(one.first); });
   return fmt::format("{} {}", largest->second, share_text(step, largest->first));
 }
 
-/// What takes the time that no case covers, by name.
+/// Names what takes the time that no case covers.
 doc::Section rest_section(const TracedStep& step) {
   constexpr std::size_t most_rows = 20;
   doc::Table out{.tag = "rest",
@@ -73,37 +76,44 @@ doc::Section rest_section(const TracedStep& step) {
                  .most = most_rows};
   for (const StepPart& part : step.parts) {
     if (part.share == StepShare::covered) continue;
-    out.rows.push_back({doc::code(part.name), doc::share(part.seconds / step.seconds), doc::seconds(part.seconds),
+    out.rows.push_back({doc::code(part.name), doc::share(part.seconds / step.seconds),
+                        doc::seconds(part.seconds),
                         part.per_step > 0 ? doc::Text(doc::count(part.per_step)) : ""});
   }
-  std::ranges::stable_sort(out.rows, std::greater{}, [](const auto& row) { return row[2].number()->number(); });
+  std::ranges::stable_sort(out.rows, std::greater{},
+                           [](const auto& row) { return row[2].number()->number(); });
   return {.title = "Not covered", .blocks = {std::move(out)}};
 }
 
 doc::Document about(const TracedStep& step, std::string title) {
   doc::Document out{.title = std::move(title)};
-  out.outcome = fmt::format("{} of {}, {} each: cases of contracts {}, other operators {}, loading {}, autograd {}, "
-                           "Python {}",
-                           quantity_text(step.steps, "step"), step.source, seconds_text(step.seconds),
-                           share_text(step, StepShare::covered), share_text(step, StepShare::not_covered),
-                           share_text(step, StepShare::loading), share_text(step, StepShare::autograd),
-                           share_text(step, StepShare::python));
+  out.outcome = fmt::format(
+      "{} of {}, {} each: cases of contracts {}, other operators {}, loading {}, autograd {}, "
+      "Python {}",
+      quantity_text(step.steps, "step"), step.source, seconds_text(step.seconds),
+      share_text(step, StepShare::covered), share_text(step, StepShare::not_covered),
+      share_text(step, StepShare::loading), share_text(step, StepShare::autograd),
+      share_text(step, StepShare::python));
   return out;
 }
 
 }  // namespace
 
-StepAudit audited(TracedStep step, const Results& results, const Registry& registry, const std::string& present) {
+StepAudit audited(TracedStep step, const Results& results, const Registry& registry,
+                  const std::string& present) {
   StepAudit out{.step = std::move(step), .suite = results.suite};
   const std::regex in_use(present.empty() ? usual_present : present);
-  Index measured = 0, from_run = 0;
-  Interval saved;
+  Index measured = 0, matched = 0, by_run = 0;
+  Interval saved{.coverage = 1};
   for (const StepPart& part : out.step.parts) {
     if (part.share != StepShare::covered || part.per_step <= 0) continue;
     const std::string problem = registry.at(part.operation).canonical(out.step.source, part.problem);
     const StepAuditRow& row = out.rows.emplace_back(row_of(part, results, problem, in_use));
-    measured += row.is_measured() ? 1 : 0;
-    from_run += row.is_measured() && row.present_by != "the trace" ? 1 : 0;
+    if (!row.is_measured()) continue;
+    measured += 1;
+    matched += row.present_was_measured ? 1 : 0;
+    by_run += row.present_by != by_trace ? 1 : 0;
+    saved.coverage = std::min(saved.coverage, row.saved.coverage);
     saved.low += row.saved.low;
     saved.middle += row.saved.middle;
     saved.high += row.saved.high;
@@ -112,33 +122,35 @@ StepAudit audited(TracedStep step, const Results& results, const Registry& regis
     throw Error(out.step.source, "has no case that was measured in results of suite " + results.suite,
                 "make a suite of the trace with `assay suite`, and run that");
   }
-  if (!present.empty() && 2 * from_run < measured) {
+  if (!present.empty() && 2 * matched < measured) {
     throw Error("--present",
-                fmt::format("\"{}\" is in {} of {} cases that were measured", present, from_run, measured),
+                fmt::format("\"{}\" is in {} of {} cases that were measured", present, matched, measured),
                 "name what is in use in most of them, or leave it out: times of the trace are taken then");
   }
   const double whole = out.step.seconds;
   out.gain = {.low = whole / (whole - saved.low),
               .middle = whole / (whole - saved.middle),
               .high = whole / (whole - saved.high),
-              .coverage = 0.9};
+              .coverage = saved.coverage};
   out.most = whole / std::max(whole - out.step.seconds_of(StepShare::covered), 1e-3 * whole);
-  std::ranges::stable_sort(out.rows, std::greater{}, [](const StepAuditRow& row) { return row.saved.middle; });
+  std::ranges::stable_sort(out.rows, std::greater{},
+                           [](const StepAuditRow& row) { return row.saved.middle; });
   if (measured < std::ssize(out.rows))
-    out.risks.push_back(fmt::format("{} of {} cases were not measured", std::ssize(out.rows) - measured,
-                                    out.rows.size()));
-  if (from_run < measured) {
     out.risks.push_back(
-        fmt::format("{} of {} gains are over times in the trace, which other work and the profiler made longer: "
-                    "measure PyTorch's own kernels in the same run (ci/plugin/frameworks.py)",
-                    measured - from_run, measured));
+        fmt::format("{} of {} cases were not measured", std::ssize(out.rows) - measured, out.rows.size()));
+  if (by_run < measured) {
+    out.risks.push_back(fmt::format(
+        "{} of {} gains are over times in the trace, which other work and the profiler made longer: "
+        "measure PyTorch's own kernels in the same run (ci/plugin/frameworks.py)",
+        measured - by_run, measured));
   }
   const auto threaded = std::ranges::count_if(
       out.rows, [](const StepAuditRow& row) { return row.is_measured() && !row.best_by.ends_with("#1"); });
   if (threaded > 0) {
-    out.risks.push_back(fmt::format("{} of {} gains take several threads, which the job may not have: `assay run "
-                                    "--threads 1`, if it has one",
-                                    threaded, measured));
+    out.risks.push_back(
+        fmt::format("{} of {} gains take several threads, which the job may not have: `assay run "
+                    "--threads 1`, if it has one",
+                    threaded, measured));
   }
   if (results.weather.other_busy_share > busy) {
     out.risks.push_back(fmt::format("other processes used {} of the processors while kernels were timed",
@@ -152,26 +164,28 @@ doc::Document document_of(const StepAudit& audit) {
   out.schema = "assay.step_audit/1";
   const auto ahead = std::ranges::count_if(audit.rows, &StepAuditRow::is_ahead);
   out.kicker = std::move(out.outcome);
-  out.outcome = fmt::format("AUDITED: with the fastest kernels a step is {} as fast; at most {:.2f}x, were its "
-                            "cases nothing; {}",
-                            speedup_text(audit.gain), audit.most, rest_text(audit.step));
-  doc::Table cases{.tag = "cases",
-                   .columns = doc::columns("<!case; calls; !share = of the step [share]; present = in use [s]; by; "
-                                           "best [s]; <variant; !saved = a step saves [s]")};
+  out.outcome = fmt::format(
+      "AUDITED: with the fastest kernels a step is {} as fast; at most {:.2f}x, were its "
+      "cases nothing; {}",
+      speedup_text(audit.gain), audit.most, rest_text(audit.step));
+  doc::Table cases{
+      .tag = "cases",
+      .columns = doc::columns("<!case; calls; !share = of the step [share]; present = in use [s]; by; "
+                              "best [s]; <variant; !saved = a step saves [s]")};
   for (const StepAuditRow& row : audit.rows) {
-    cases.rows.push_back({doc::code(row.part.operation + "/" + row.part.problem), doc::count(row.part.per_step),
-                          doc::share(row.part.seconds / audit.step.seconds), doc::seconds(row.present),
-                          row.present_by, row.is_measured() ? doc::Text(doc::seconds(row.best)) : "not measured",
-                          doc::code(row.best_by),
-                          row.is_ahead()      ? doc::Text("nothing: what is in use is faster")
-                          : row.is_measured() ? doc::Text(doc::seconds(row.saved))
-                                              : ""});
+    cases.rows.push_back(
+        {doc::code(row.part.operation + "/" + row.part.problem), doc::count(row.part.per_step),
+         doc::share(row.part.seconds / audit.step.seconds), doc::seconds(row.present), row.present_by,
+         row.is_measured() ? doc::Text(doc::seconds(row.best)) : "not measured", doc::code(row.best_by),
+         row.is_ahead()      ? doc::Text("nothing: what is in use is faster")
+         : row.is_measured() ? doc::Text(doc::seconds(row.saved))
+                             : ""});
   }
-  out.sections = {{.title = "Cases",
-                   .blocks = {std::move(cases),
-                              fmt::format("In {} of {} nothing is faster than what is in use.", ahead,
-                                          quantity_text(std::ssize(audit.rows), "case"))}},
-                  rest_section(audit.step)};
+  out.sections = {
+      {.title = "Cases",
+       .blocks = {std::move(cases), fmt::format("In {} of {} nothing is faster than what is in use.", ahead,
+                                                quantity_text(std::ssize(audit.rows), "case"))}},
+      rest_section(audit.step)};
   if (!audit.risks.empty())
     out.sections.push_back({.title = "Risks", .blocks = {doc::list_of(audit.risks, "risks")}});
   return out;
@@ -180,8 +194,9 @@ doc::Document document_of(const StepAudit& audit) {
 doc::Document document_of(const TracedStep& step) {
   doc::Document out = about(step, "The step in " + step.source);
   out.schema = "assay.traced_step/1";
-  doc::Table cases{.tag = "cases",
-                   .columns = doc::columns("<!case; operator; calls; !share = of the step [share]; call = a call [s]")};
+  doc::Table cases{
+      .tag = "cases",
+      .columns = doc::columns("<!case; operator; calls; !share = of the step [share]; call = a call [s]")};
   for (const StepPart& part : step.parts) {
     if (part.share != StepShare::covered) continue;
     cases.rows.push_back({doc::code(part.operation + "/" + part.problem), doc::code(part.name),
@@ -189,7 +204,8 @@ doc::Document document_of(const TracedStep& step) {
                           doc::seconds(part.call_seconds)});
   }
   out.sections = {{.title = "Cases", .blocks = {std::move(cases)}}, rest_section(step)};
-  if (!step.notes.empty()) out.sections.push_back({.title = "Notes", .blocks = {doc::list_of(step.notes, "notes")}});
+  if (!step.notes.empty())
+    out.sections.push_back({.title = "Notes", .blocks = {doc::list_of(step.notes, "notes")}});
   return out;
 }
 

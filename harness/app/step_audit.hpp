@@ -15,9 +15,10 @@ namespace assay {
 /// A case of the step. Seconds are those of one call.
 struct StepAuditRow {
   StepPart part;
-  Interval present, best;           ///< all zero where nothing was measured
-  std::string present_by, best_by;  ///< "the trace", or `operation/variant#threads`
-  Interval saved;                   ///< seconds of a step, none below zero
+  Interval present, best;             ///< all zero where nothing was measured
+  std::string present_by, best_by;    ///< "the trace", or `operation/variant#threads`
+  bool present_was_measured = false;  ///< in the same run; the trace may still be faster
+  Interval saved;                     ///< seconds of a step, none below zero
   bool is_measured() const { return best.middle > 0; }
   /// No variant is faster than what is in use.
   bool is_ahead() const { return is_measured() && saved.middle <= 0; }
@@ -27,15 +28,17 @@ struct StepAudit {
   TracedStep step;
   std::string suite;
   std::vector<StepAuditRow> rows;  ///< the most seconds saved first
-  Interval gain;                   ///< of the whole step, with the best variant of each case
-  double most = 1;                 ///< were the time of all cases nothing
+  /// Of the whole step, with the best variant of each case. Its ends are the sums of those of the cases.
+  Interval gain;
+  double most = 1;  ///< were the time of all cases nothing
   std::vector<std::string> risks;
 };
 
 /// `present` is a regular expression of the keys that are in use now: PyTorch's own kernels, measured in the
 /// same run. Of those and the times in the trace, the smaller counts. Throws Error where it is given and
 /// matches fewer than half of the step's cases that were measured, and where none was.
-StepAudit audited(TracedStep step, const Results& results, const Registry& registry, const std::string& present);
+StepAudit audited(TracedStep step, const Results& results, const Registry& registry,
+                  const std::string& present);
 
 doc::Document document_of(const StepAudit& audit);
 /// The step alone: the cases, and by name what no contract covers.

@@ -505,14 +505,16 @@ void describe(OptionList& o, StepAuditOptions& options) {
   o("--trace", &options.trace, "a trace of the PyTorch profiler with shapes: what a step would gain",
     {.required = true});
   o("--present", &options.audit.present,
-    "regular expression of the keys that are in use now (default: variants named torch, else the times in the "
+    "regular expression of the keys that are in use now (default: variants named torch, else the times in "
+    "the "
     "trace)");
   markdown(o, options.audit.markdown);
   json(o, options.audit.json);
 }
 
 void describe(OptionList& o, SuiteOptions& options) {
-  o("trace", &options.trace, "a trace of the PyTorch profiler, recorded with record_shapes=True", {.required = true});
+  o("trace", &options.trace, "a trace of the PyTorch profiler, recorded with record_shapes=True",
+    {.required = true});
   o("-o,--output", &options.output, "write the suite here, as JSON", output_file);
   o("--steps-per-epoch", &options.steps_per_epoch, "of the suite (default 1: its epoch is a step)",
     {.low = 1, .high = Index{1} << 40});
@@ -756,7 +758,8 @@ std::span<const Verb> verbs() {
       {"tune library", "the core type of OpenBLAS", call<tune_library_verb>},
       {"tune kernels", "the sizes of caches that our kernels reckon with", call<tune_kernels_verb>},
       {"report claims", "verdicts on what public write-ups claim", call<claims_verb>},
-      {"report audit --trace", "what a traced training step gains by the fastest variants", call<step_audit_verb>},
+      {"report audit --trace", "what a traced training step gains by the fastest variants",
+       call<step_audit_verb>},
       {"report audit", "what an epoch gains by the fastest variants, ranked", call<audit_verb>},
       {"report history", "times over several runs of a suite, also for other tools", call<history_verb>},
       {"report", "the report of a results file", call<report_verb>},
