@@ -1,5 +1,5 @@
-// Hands bytes that a fuzzer made to one of the readers of files. A reader returns, or throws Error: every other
-// exception, a report of a sanitizer, and an input that takes seconds are finds.
+// Hands bytes that a fuzzer made to one of the readers of files. A reader returns, or throws Error: every
+// other exception, a report of a sanitizer, and an input that takes seconds are finds.
 //
 //   ASSAY_READER=kineto assay_fuzz FOLDER…     no reader: their names, one in each line
 #include "app/parse.hpp"
@@ -85,7 +85,10 @@ const std::map<std::string_view, std::function<void(const std::string&)>>& reade
       {"requests", [](const std::string& bytes) { read_problem("memory_pool_plan", bytes); }},
       {"task_graph", [](const std::string& bytes) { read_problem("task_graph", bytes); }},
       {"records", [](const std::string& bytes) { read_problem("data_loader", bytes); }},
-      {"elf", [](const std::string& bytes) { parse_elf({bytes.begin(), bytes.end()}); }},
+      {"elf",
+       [](const std::string& bytes) {
+         parse_elf({bytes.begin(), bytes.end()});
+       }},
       {"command_line", read_command_line}};
   return all;
 }
@@ -97,8 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const auto& reader = assay::readers().at(std::getenv("ASSAY_READER"));
   try {
     reader(std::string(data, data + size));
-  } catch (const assay::Error&) {
-    return 0;  // as it should be
+  } catch (const assay::Error&) {  // as it should be
   }
   return 0;
 }

@@ -1,12 +1,15 @@
 #!/bin/sh
-# Usage: ci/fuzz/run.sh PROGRAM [SECONDS]   Feeds each reader of PROGRAM (assay_fuzz of preset `fuzz`) its corpus and what a
-# fuzzer makes of it, for SECONDS each (default 10): what tests have for it, and ci/fuzz/corpus/READER, earlier finds. An input that was found stays in build/fuzz-finds/READER, to become a
-# test. Exit codes: 0 none found, 1 found.
+# Usage: ci/fuzz/run.sh PROGRAM [SECONDS]   Feeds each reader of PROGRAM (assay_fuzz of preset `fuzz`) what a fuzzer makes of
+# its corpus, for SECONDS each (default 10): of what tests have for it, and of ci/fuzz/corpus/READER, earlier finds. An
+# input that was found stays in build/fuzz-finds/READER, to become a test.
+# Exit codes: 0 none found, 1 found, 2 the program does not run.
 set -eu
 cd "$(dirname "$0")/../.."
+[ $# -gt 0 ] || { sed -n '2s/^# //p' "$0" >&2; exit 2; }
 program=$1 seconds=${2:-10} failed=0
 ci/fuzz/seeds.py build/fuzz-corpus
-for reader in $("$program"); do
+readers=$("$program") && [ -n "$readers" ] || { echo "$program names no readers" >&2; exit 2; }
+for reader in $readers; do
   mkdir -p "build/fuzz-corpus/$reader" "build/fuzz-finds/$reader"
   corpus=
   [ ! -d "ci/fuzz/corpus/$reader" ] || corpus=ci/fuzz/corpus/$reader

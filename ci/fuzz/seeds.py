@@ -10,7 +10,7 @@ import sys
 JOB = "harness/training/job/"
 SOURCES = {  # tests and stored files, by reader
     "suite": ["harness/core/plan/suite_test.cpp", "harness/app/file_faults_test.cpp", "suites/*.json"],
-    "project": ["harness/bench/programs/project_test.cpp", "harness/app/file_faults_test.cpp", "ci/starter/assay.json"],
+    "project": ["harness/app/file_faults_test.cpp", "ci/starter/assay.json"],
     "results": ["harness/app/data/results.json", "harness/app/data/*/stored.json"],
     "baseline": ["harness/app/data/*/stored.json"],
     "foreign": ["harness/bench/exchange/*_test.cpp", "harness/app/data/results.json"],
@@ -23,7 +23,7 @@ SOURCES = {  # tests and stored files, by reader
     "traced_step": [JOB + "traced_step_test.cpp", JOB + "kineto_test.cpp"],
     "memory_events": [JOB + "memory_events_test.cpp"],
     "requests": ["reference/allocator_trace_test.cpp"],
-    "task_graph": ["reference/task_dag_file_test.cpp"],
+    "task_graph": ["reference/task_dag_test.cpp"],
 }
 # Traces of tests are put together from events; here is a whole one.
 TRACE = """{"traceEvents": [
@@ -39,6 +39,9 @@ for reader, sources in SOURCES.items():
     out.mkdir(parents=True, exist_ok=True)
     if reader in ("kineto", "traced_step", "memory_events"):
         (out / "trace").write_text(TRACE)
+    for pattern in sources:
+        if not glob.glob(pattern):
+            sys.exit(f"{pattern}: no such file: the seeds of {reader} have moved")
     for path in (pathlib.Path(name) for pattern in sources for name in glob.glob(pattern)):
         if path.suffix != ".cpp":
             shutil.copy(path, out / path.name)
