@@ -538,7 +538,7 @@ void look_like_all_others() {
     std::memset(value, 0, std::strlen(value));  // what a process was started with can be read as a file
     std::memset(value - 1 - std::strlen(name), 0, std::strlen(name));
   };
-  // Of a program that embeds this one, which function a call goes to depends on the name of the side.
+  // The name of the side stays: a program that embeds this one chooses the function that a call goes to by it.
   for (const char* of_some : {padding_variable, plugins_variable}) forget(of_some);
   // Libraries have read theirs when the program started.
   for (const auto& [name, value] : pools_that_rest()) {
