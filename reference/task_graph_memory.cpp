@@ -1,6 +1,7 @@
 #include "assay/ops/task_graph_memory.hpp"
 
 #include "assay/error.hpp"
+#include "assay/ops/memory_pool.hpp"
 #include "assay/registry.hpp"
 
 #include <cmath>
@@ -131,17 +132,12 @@ Index unsafe_pairs(const TaskGraphMemory::Input& in, const TaskGraphMemory::Expe
   return unsafe;
 }
 
-/// The largest sum of bytes of buffers in use at one time.
-double peak(const TaskGraphMemory::Input& in, const Lives& lives) {
-  std::vector<double> change(lives.begin.size() + 2);
-  for (std::size_t i = 0; i < lives.begin.size(); ++i) {
-    const auto bytes = static_cast<double>(in.bytes[static_cast<Index>(i)]);
-    change[at(lives.begin[i])] += bytes;
-    change[at(lives.end[i]) + 1] -= bytes;
-  }
-  double now = 0, most = 0;
-  for (const double step : change) most = std::max(most, now += step);
-  return most;
+/// The height below which there is no plan for buffers with these lives.
+double least_height(const TaskGraphMemory::Input& in, const Lives& lives) {
+  std::vector<memory_pool::Request> requests;
+  for (std::size_t i = 0; i < lives.begin.size(); ++i)
+    requests.push_back({in.bytes[static_cast<Index>(i)], lives.begin[i], lives.end[i] + 1});
+  return static_cast<double>(memory_pool::least_height(requests));
 }
 
 WeightedDag read_file(const std::filesystem::path& file) {
@@ -290,7 +286,7 @@ std::vector<Figure> TaskGraphMemory::figures(const Problem& p, const Input& in, 
           in.bytes, [&](TaskId a, TaskId b) { return in_order.overlap(a, b); }, sequential);
 
   // Buffers in use at one moment of one schedule must lie apart in a plan for all.
-  const double least = std::max(peak(in, in_order), peak(in, by_level));
+  const double least = std::max(least_height(in, in_order), least_height(in, by_level));
   const auto height = static_cast<double>(out.height[0]);
   const auto one_order = static_cast<double>(sequential.height[0]);
   return {

@@ -133,6 +133,18 @@ TEST(TaskGraphMemory, TellsHeightBoundAndInflation) {
   EXPECT_THAT(words(inception), ::testing::ContainsRegex("inflation 1\\.[2-9]"));
 }
 
+// Tiny buffers are apart by multiples of 64 all the same: a bound of their bytes alone would call the best
+// plan poor.
+TEST(TaskGraphMemory, BoundsHeightsByTheAlignment) {
+  Plan plan(2, {{0, 1}}, 64);
+  plan.in.bytes[0] = 4;
+  plan.in.bytes[1] = 1;
+  plan.complaint({0, 64});
+  const std::vector<Figure> figures = TaskGraphMemory::figures(plan.problem, plan.in, plan.want, plan.out);
+  EXPECT_EQ(figures.front().value, 65);
+  EXPECT_EQ(figures.front().bound, 65);
+}
+
 TEST(TaskGraphMemory, PlansTheGraphOfAFile) {
   const auto file = std::filesystem::path(::testing::TempDir()) / "assay_task_graph_memory.csv";
   std::ofstream(file) << "task,bytes,predecessors\nlast,100,first\nfirst,200,\n";
