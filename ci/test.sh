@@ -2,10 +2,10 @@
 # Usage: ci/test.sh [--deps-only] [--all [--shard I/N]]
 # From a bare system to tested: installs the missing packages, then builds and tests. Warnings are errors in every build
 # that it begins.
-#   no option  whatever must never break: the build that is measured with `check` and the tests of the harness, a foreign
-#              project, a page in a browser, the harness under sanitizers, threaded kernels under the thread sanitizer
-#   --all      all of that, and every tier sanitized, cheats, packages, plug-ins, clusters, revisions, each source by itself,
-#              readers of files under a fuzzer
+#   no option  whatever must never break, in a quarter of an hour on two processors: the build that is measured with
+#              `check` and its tests, a foreign project, a page in a browser
+#   --all      all of that, and the harness and every tier sanitized, cheats, packages, plug-ins, clusters, revisions,
+#              each source by itself, threaded kernels under the thread sanitizer, readers of files under a fuzzer
 #   --shard I/N  of --all, the parts of machine I of N, counted from 0
 # Exit codes: 0 all passed, 2 a package is missing and this is not root, else the code of the first failure.
 set -eu
@@ -34,7 +34,7 @@ kinds='build test'
 ci/install_packages.sh $kinds
 [ $deps_only = no ] || exit 0
 
-# beside LOG COMMAND...: starts a command that leaves most of the processors idle, to run while the next build does.
+# beside LOG COMMAND...: starts a command that leaves a processor idle, to run while the next build does.
 # `joined` waits for it, prints its output, and fails as it did. It ends with this script, in whatever way that ends.
 beside=
 trap '[ -z "$beside" ] || kill -- "-$beside" 2>/dev/null' EXIT
@@ -65,39 +65,24 @@ configured() {
 tested="ctest --output-on-failure --no-tests=error --parallel 3 --test-dir"
 
 release() {
-  stage 'Release: building all that is measured, and the tests of the harness' $release_build
+  stage 'Release: building all that is measured' $release_build
   configured release -DASSAY_BUILD_TESTS=ON -DASSAY_TIERS=usual
-  cmake --build --preset release --target assay assay_shared assay_harness_tests end_to_end_tests reference_tests
-}
-# Kernels that are wrong are rejected by whatever is trusted with the others; the program as users call it, since gates
-# mostly wait.
-release_tests="build/release/assay check
-  build/release/assay check --known-bad
-  ci/consumer/test.sh build/release
-  $tested build/release -L 'harness|contracts|structure|program'"
-
-sanitized() {
-  stage 'Address and undefined-behaviour sanitizers: building the harness and one tier of the kernels' $dev_build
-  configured dev -DASSAY_TIERS=native
-  cmake --build --preset dev --target assay_harness_tests kernels_tests
-}
-threads() {
-  stage 'Thread sanitizer: building one tier of the kernels' $tsan_build
-  configured tsan -DASSAY_TIERS=portable
-  cmake --build --preset tsan
+  cmake --build --preset release
 }
 
 # The parts of --all; each builds what it needs.
 usual() {
   release
-  beside build/release/tests.log sh -ec "$release_tests"
-  threads
-  sanitized
+  # It takes one processor for most of its time.
+  beside build/release/check.log build/release/assay check
+  stage 'Building the tests'
+  cmake --build --preset release --target assay_harness_tests kernels_tests reference_tests end_to_end_tests
   joined
-  beside build/tsan/tests.log ctest --preset tsan
-  stage 'Running the sanitized tests'
-  $tested build/dev -L 'harness|kernels'
-  joined
+  stage 'Running them, and building a foreign project'
+  # Kernels that are wrong are rejected by whatever is trusted with the others.
+  build/release/assay check --known-bad
+  ci/consumer/test.sh build/release
+  $tested build/release -LE 'cluster|revision'
 }
 tiers() {
   stage 'Address and undefined-behaviour sanitizers: building every tier and all tests' $all_build
@@ -132,6 +117,12 @@ apart() {
   configured edit
   cmake --build --preset edit
 }
+threads() {
+  stage 'Thread sanitizer: building one tier of the kernels' $tsan_build
+  configured tsan -DASSAY_TIERS=portable
+  cmake --build --preset tsan
+  ctest --preset tsan
+}
 fuzz() {
   stage 'Building the readers of files for a fuzzer' $dev_build
   configured fuzz
@@ -141,7 +132,7 @@ fuzz() {
 }
 
 part=0
-for each in usual tiers cheats packages clusters apart fuzz; do
+for each in usual tiers cheats packages clusters apart threads fuzz; do
   if [ $((part % shards)) -eq "$shard" ]; then
     [ $all = no ] || echo "=== $each"
     $each
