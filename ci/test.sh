@@ -3,7 +3,7 @@
 # From a bare system to tested: installs the missing packages, then builds and tests. Warnings are errors in every build
 # that it begins.
 #   no option  whatever must never break, in a quarter of an hour on two processors: the build that is measured with
-#              `check` and its tests, a foreign project, a page in a browser
+#              `check`, the tests of the harness and of contracts, a foreign project, a page in a browser
 #   --all      all of that, and the harness and every tier sanitized, cheats, packages, plug-ins, clusters, revisions,
 #              each source by itself, threaded kernels under the thread sanitizer, readers of files under a fuzzer
 #   --shard I/N  of --all, the parts of machine I of N, counted from 0
@@ -76,13 +76,13 @@ usual() {
   # It takes one processor for most of its time.
   beside build/release/check.log build/release/assay check
   stage 'Building the tests'
-  cmake --build --preset release --target assay_harness_tests kernels_tests reference_tests end_to_end_tests
+  cmake --build --preset release --target assay_harness_tests reference_tests end_to_end_tests
   joined
   stage 'Running them, and building a foreign project'
   # Kernels that are wrong are rejected by whatever is trusted with the others.
   build/release/assay check --known-bad
   ci/consumer/test.sh build/release
-  $tested build/release -LE 'cluster|revision'
+  $tested build/release -L 'harness|contracts|structure|program'
 }
 tiers() {
   stage 'Address and undefined-behaviour sanitizers: building every tier and all tests' $all_build
