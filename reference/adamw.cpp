@@ -49,14 +49,13 @@ void sprinkle_special(Buffer<float>& g) {
   for (Index i = 0; i < g.size(); i += 3) g[i] = special[static_cast<std::size_t>(i / 3) % special.size()];
 }
 
-/// Returns the values of a moment, NaN in place of an infinity where it was written so.
-std::vector<double> or_nan(std::vector<double> values, const Positions& positions,
-                           const Buffer<float>& written) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const float x = written[positions[static_cast<Index>(i)]];
-    if (std::isinf(values[i]) && std::isnan(x) && !is_poison(x)) values[i] = static_cast<double>(x);
+/// Compares a moment, NaN in place of an infinity where it was written so.
+Agreement within_or_nan(const Shape& shape, const Buffer<float>& written, Expectation want) {
+  for (std::size_t i = 0; i < want.value.size(); ++i) {
+    const float x = written[want[static_cast<Index>(i)]];
+    if (std::isinf(want.value[i]) && std::isnan(x) && !is_poison(x)) want.value[i] = static_cast<double>(x);
   }
-  return values;
+  return within(shape, written, want);
 }
 
 template <class Formula>
@@ -89,11 +88,6 @@ auto AdamW<Formula>::corner_cases() -> std::vector<Problem> {
 }
 
 template <class Formula>
-double AdamW<Formula>::footprint(const Problem& p) {
-  return (4 + 3) * 4.0 * static_cast<double>(p.n) + 6 * 8.0 * static_cast<double>(p.n);
-}
-
-template <class Formula>
 auto AdamW<Formula>::make_input(const Problem& problem, Setting& setting) -> Input {
   const Index n = problem.n;
   Input in{setting.buffer<float>(n), setting.buffer<float>(n), setting.buffer<float>(n),
@@ -114,44 +108,29 @@ auto AdamW<Formula>::make_input(const Problem& problem, Setting& setting) -> Inp
 }
 
 template <class Formula>
-auto AdamW<Formula>::make_output(const Problem& problem, const Input& in, const Setting& setting) -> Output {
-  const Index n = problem.n;
-  Output out{setting.buffer<float>(n), setting.buffer<float>(n), setting.buffer<float>(n)};
-  std::ranges::copy(in.p, out.p.begin());
-  std::ranges::copy(in.m, out.m.begin());
-  std::ranges::copy(in.v, out.v.begin());
-  return out;
-}
-
-template <class Formula>
 auto AdamW<Formula>::expect(const Problem& problem, const Input& in, Setting& setting) -> Expected {
-  Expected want{positions_of(units(problem), setting.units), {}, {}, {}};
-  const auto size = static_cast<std::size_t>(want.size());
-  for (auto* array : {&want.p, &want.m, &want.v}) {
-    array->value.resize(size);
-    array->bound.resize(size);
-  }
+  const Positions positions = positions_of(problem.n, setting.units);
+  Expected want{{positions, {}, {}}, {positions, {}, {}}, {positions, {}, {}}};
+  const auto put = [](Expectation& array, double value, double bound) {
+    array.value.push_back(value);
+    array.bound.push_back(std::isfinite(value) ? bound : 0);
+  };
 
   constexpr double h = 0x1p-148;
   using rounding::g;
   const Constants<double> k(problem.t);
   const auto corrections = adamw::bias_corrections(problem.t);
-  for (std::size_t i = 0; i < size; ++i) {
-    const Index at = want[static_cast<Index>(i)];
+  for (Index next = 0; next < positions.size(); ++next) {
+    const Index at = positions[next];
     const double gradient = in.g[at], p = in.p[at], m = in.m[at], v = in.v[at];
     const auto after = step<Formula, double>(gradient, {p, m, v}, k);
     const double terms = k.first_keep * std::abs(m) + k.first_gain * std::abs(gradient);
     const double divisor = Formula::divisor(after.v, corrections);
     const double update = Formula::factor(corrections) * terms / divisor;
-    want.p.value[i] = after.p;
-    want.m.value[i] = after.m;
-    want.v.value[i] = after.v;
-    want.p.bound[i] = g(3) * std::abs(p - k.decay * p) + g(Formula::roundings) * update + 16 * h / divisor;
-    want.m.bound[i] = g(4) * terms + h;
-    want.v.bound[i] = g(5) * after.v + h;
-    for (auto* const one : {&want.p, &want.m, &want.v}) {
-      if (!std::isfinite(one->value[i])) one->bound[i] = 0;
-    }
+    put(want.p, after.p,
+        g(3) * std::abs(p - k.decay * p) + g(Formula::roundings) * update + 16 * h / divisor);
+    put(want.m, after.m, g(4) * terms + h);
+    put(want.v, after.v, g(5) * after.v + h);
   }
   return want;
 }
@@ -159,20 +138,8 @@ auto AdamW<Formula>::expect(const Problem& problem, const Input& in, Setting& se
 template <class Formula>
 Agreement AdamW<Formula>::judge(const Problem& problem, const Input&, const Expected& want,
                                 const Output& out) {
-  return within({"p", {problem.n}}, out.p, want, want.p.value, want.p.bound) &
-         within({"m", {problem.n}}, out.m, want, or_nan(want.m.value, want, out.m), want.m.bound) &
-         within({"v", {problem.n}}, out.v, want, or_nan(want.v.value, want, out.v), want.v.bound);
-}
-
-template <class Formula>
-Cost AdamW<Formula>::cost(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return {.flops = n * (10 + Formula::update_flops), .bytes_read = 16 * n, .bytes_written = 12 * n};
-}
-
-template <class Formula>
-Index AdamW<Formula>::units(const Problem& problem) {
-  return problem.n;
+  return within({"p", {problem.n}}, out.p, want.p) & within_or_nan({"m", {problem.n}}, out.m, want.m) &
+         within_or_nan({"v", {problem.n}}, out.v, want.v);
 }
 
 template struct AdamW<adamw::Paper>;

@@ -10,12 +10,6 @@ namespace {
 using Problem = AdamWMultiTensor::Problem;
 using Span = AdamWMultiTensor::Span;
 
-/// The flat arrays as one problem of `adamw`, gaps included.
-AdamWPaper::Problem flat(const Problem& problem) {
-  const Span last = AdamWMultiTensor::spans(problem).back();
-  return {.n = last.begin + last.count, .t = problem.t};
-}
-
 /// One tensor, as one call of an optimiser: its constants are computed anew.
 void step_one(Index t, const Span& span, const AdamWMultiTensor::Input& in, AdamWMultiTensor::Output& out) {
   const adamw::Constants<float> k(t);
@@ -38,6 +32,11 @@ const Register registered{[](Registry& r) {
 }};
 
 }  // namespace
+
+AdamWMultiTensor::Problem::operator AdamWPaper::Problem() const {
+  const Span last = spans(*this).back();
+  return {.n = last.begin + last.count, .t = t};
+}
 
 std::vector<AdamWMultiTensor::Span> AdamWMultiTensor::spans(const Problem& problem) {
   std::vector<Span> out;
@@ -72,28 +71,17 @@ std::vector<Problem> AdamWMultiTensor::corner_cases() {
   return out;
 }
 
-double AdamWMultiTensor::footprint(const Problem& problem) { return AdamWPaper::footprint(flat(problem)); }
-
-AdamWMultiTensor::Input AdamWMultiTensor::make_input(const Problem& problem, Setting& setting) {
-  return AdamWPaper::make_input(flat(problem), setting);
-}
-
-AdamWMultiTensor::Output AdamWMultiTensor::make_output(const Problem& problem, const Input& in,
-                                                       const Setting& setting) {
-  return AdamWPaper::make_output(flat(problem), in, setting);
-}
-
 AdamWMultiTensor::Expected AdamWMultiTensor::expect(const Problem& problem, const Input& in,
                                                     Setting& setting) {
-  Expected want = AdamWPaper::expect(flat(problem), in, setting);
-  const auto keep = [](Expected::Array& array, Index next, float before) {
+  Expected want = AdamWPaper::expect(problem, in, setting);
+  const auto keep = [](Expectation& array, Index next, float before) {
     array.value[static_cast<std::size_t>(next)] = before;
     array.bound[static_cast<std::size_t>(next)] = 0;
   };
   const std::vector<Span> tensors = spans(problem);
   auto tensor = tensors.begin();
-  for (Index next = 0; next < want.size(); ++next) {
-    const Index i = want[next];
+  for (Index next = 0; next < want.p.size(); ++next) {
+    const Index i = want.p[next];
     while (i >= tensor->begin + tensor->count) ++tensor;
     if (i >= tensor->begin) continue;
     keep(want.p, next, in.p[i]);
@@ -103,16 +91,9 @@ AdamWMultiTensor::Expected AdamWMultiTensor::expect(const Problem& problem, cons
   return want;
 }
 
-Agreement AdamWMultiTensor::judge(const Problem& problem, const Input& in, const Expected& want,
-                                  const Output& out) {
-  return AdamWPaper::judge(flat(problem), in, want, out);
-}
-
 Cost AdamWMultiTensor::cost(const Problem& problem) {
   return AdamWPaper::cost({.n = parameters(problem), .t = problem.t});
 }
-
-Index AdamWMultiTensor::units(const Problem& problem) { return flat(problem).n; }
 
 template class detail::TypedOperation<AdamWMultiTensor>;
 

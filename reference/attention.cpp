@@ -83,25 +83,18 @@ auto Attention::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-double Attention::footprint(const Problem& p) { return (16 + 16) * product(p.heads, p.tokens, p.d); }
-
 auto Attention::make_input(const Problem& p, Setting& setting) -> Input {
-  const Index size = p.heads * p.tokens * p.d;
-  Input in{drawn(size, setting), drawn(size, setting), drawn(size, setting)};
+  Input in = FromParts::make_input(p, setting);
   if (p.scores == 1) {
     // One direction that all keys have in common: the scores of a row are near 200, or -200, and near each
     // other.
     const auto size_of_query = static_cast<float>(200 * std::sqrt(static_cast<double>(p.d)));
-    for (Index at = 0; at < size; at += p.d) {
+    for (Index at = 0; at < in.q.size(); at += p.d) {
       in.q[at] = in.q[at] < 0 ? -size_of_query : size_of_query;
       in.k[at] = 1 + in.k[at] / 64;
     }
   }
   return in;
-}
-
-auto Attention::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.heads * p.tokens * p.d)};
 }
 
 auto Attention::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
@@ -156,10 +149,6 @@ auto Attention::expect(const Problem& p, const Input& in, Setting& setting) -> E
   return want;
 }
 
-Agreement Attention::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"y", {p.heads, p.tokens, p.d}}, out.y, want);
-}
-
 Cost Attention::cost(const Problem& p) {
   const double elements = product(p.heads, p.tokens, p.d),
                seen = product(p.heads, p.tokens - p.first_key(), p.d);
@@ -168,8 +157,6 @@ Cost Attention::cost(const Problem& p) {
           .bytes_written = 4 * elements,
           .avoidable_bytes = 4 * (elements - seen)};
 }
-
-Index Attention::units(const Problem& p) { return p.heads * p.tokens; }
 
 template class detail::TypedOperation<Attention>;
 

@@ -1,6 +1,5 @@
 #include "assay/ops/batch_gradient.hpp"
 
-#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -85,28 +84,14 @@ std::vector<GradientAccumulation::Problem> GradientAccumulation::corner_cases() 
   return out;
 }
 
-double GradientAccumulation::footprint(const Problem& p) {
-  const auto n = static_cast<double>(p.n);
-  return 4 * n * static_cast<double>((p.batch + p.micro - 1) / p.micro) + 20 * n;
-}
-
-GradientAccumulation::Input GradientAccumulation::make_input(const Problem& p, Setting& setting) {
-  return {drawn(p.n * ((p.batch + p.micro - 1) / p.micro), setting)};
-}
-
-GradientAccumulation::Output GradientAccumulation::make_output(const Problem& p, const Input&,
-                                                               const Setting& setting) {
-  return {setting.buffer<float>(p.n)};
-}
-
 GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, const Input& in,
                                                             Setting& setting) {
   Expected want{positions_of(units(p), setting.units), {}, {}};
   const Index count = want.size();
-  want.sum.resize(static_cast<std::size_t>(count));
+  want.value.resize(static_cast<std::size_t>(count));
   want.bound.resize(static_cast<std::size_t>(count));
   accumulate<double>(
-      p, in.g.data(), count, [&](Index i) { return want[i]; }, want.sum.data());
+      p, in.g.data(), count, [&](Index i) { return want[i]; }, want.value.data());
   const std::vector<double> weight = weights(p);
   const double bound = g(static_cast<double>(weight.size()) + 2);
   for (std::size_t j = 0; j < weight.size(); ++j) {
@@ -116,16 +101,6 @@ GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, co
     }
   }
   return want;
-}
-
-Agreement GradientAccumulation::judge(const Problem& p, const Input&, const Expected& want,
-                                      const Output& out) {
-  return within({"sum", {p.n}}, out.sum, want, want.sum, want.bound);
-}
-
-Cost GradientAccumulation::cost(const Problem& p) {
-  const double elements = static_cast<double>(p.n) * static_cast<double>((p.batch + p.micro - 1) / p.micro);
-  return {.flops = 2 * elements, .bytes_read = 4 * elements, .bytes_written = 4 * static_cast<double>(p.n)};
 }
 
 std::vector<GradientClip::Problem> GradientClip::corner_cases() {
@@ -142,8 +117,6 @@ std::vector<GradientClip::Problem> GradientClip::corner_cases() {
   return out;
 }
 
-double GradientClip::footprint(const Problem& p) { return 24 * static_cast<double>(p.n); }
-
 GradientClip::Input GradientClip::make_input(const Problem& p, Setting& setting) {
   Input in{setting.buffer<float>(p.n)};
   Rng& rng = setting.rng;
@@ -159,10 +132,6 @@ GradientClip::Input GradientClip::make_input(const Problem& p, Setting& setting)
   if (p.size == 2) in.g[rng.integer(0, p.n - 1)] = std::numeric_limits<float>::quiet_NaN();
   if (p.size == 3) in.g[rng.integer(0, p.n - 1)] = std::numeric_limits<float>::infinity();
   return in;
-}
-
-GradientClip::Output GradientClip::make_output(const Problem& p, const Input&, const Setting& setting) {
-  return {setting.buffer<float>(p.n), setting.buffer<float>(1)};
 }
 
 GradientClip::Expected GradientClip::expect(const Problem&, const Input& in, Setting& setting) {
@@ -190,9 +159,6 @@ Cost GradientClip::cost(const Problem& p) {
   const auto n = static_cast<double>(p.n);
   return {.flops = 3 * n, .bytes_read = 4 * n, .bytes_written = 4 * n};
 }
-
-Index GradientAccumulation::units(const Problem& p) { return p.n; }
-Index GradientClip::units(const Problem& p) { return p.n; }
 
 template class detail::TypedOperation<GradientAccumulation>;
 template class detail::TypedOperation<GradientClip>;

@@ -91,10 +91,6 @@ auto BatchRetrieval::make_input(const Problem& p, Setting& setting) -> Input {
   return in;
 }
 
-auto BatchRetrieval::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<std::byte>(p.batch * p.bytes)};
-}
-
 auto BatchRetrieval::expect(const Problem&, const Input&, Setting&) -> Expected { return {}; }
 
 Agreement BatchRetrieval::judge(const Problem& p, const Input& in, const Expected&, const Output& out) {

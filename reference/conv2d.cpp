@@ -1,7 +1,6 @@
 #include "assay/ops/conv2d.hpp"
 
 #include "assay/error.hpp"
-#include "assay/ops/arrays.hpp"
 #include "assay/ops/conv2d_terms.hpp"
 #include "assay/registry.hpp"
 
@@ -15,7 +14,7 @@ namespace assay {
 namespace {
 
 using conv2d::DataProblem;
-using conv2d::demand_a_window_that_fits;
+using conv2d::full_oracle_limit;
 using conv2d::Layer;
 using conv2d::naive_dx;
 using conv2d::naive_y;
@@ -30,8 +29,6 @@ using conv2d::terms_of_dx;
 using conv2d::terms_of_y;
 using rounding::g;
 
-/// Above this many products the oracle computes a sample of outputs.
-constexpr double full_oracle_limit = 0x1p25;
 /// Outputs in a sample: as many as that many products allow, between these two.
 constexpr Index least_sample = 256, largest_sample = 4096;
 
@@ -91,20 +88,6 @@ Positions positions(const Sums& sums, Index terms, Setting& setting) {
   return sample_of(sums.size(), size, std::move(corners), setting.rng);
 }
 
-Shape shape_of(std::string_view name, const Sums& sums) {
-  return {name, {sums.extents[0], sums.extents[1], sums.extents[2], sums.extents[3]}};
-}
-
-/// Bytes of the arrays, and of value and bound of the outputs that are expected.
-double bytes_of(const Layer& p, Index outputs, Index terms) {
-  const bool sampled = product(outputs, terms) > full_oracle_limit;
-  return 4 * static_cast<double>(p.x_size() + p.y_size() + p.w_size() + 2 * p.f) +
-         (sampled ? 0 : 16 * static_cast<double>(outputs + p.f));
-}
-
-/// A product and a sum per tap, those in the padding included, as is the custom.
-double flops_of(const Layer& p) { return 2 * product(p.y_size(), p.depth()); }
-
 /// FLOPs with the padding, and the elements of each array that meet nothing but padding, or nothing at all.
 struct Unmet {
   double flops, x, y, w;
@@ -120,6 +103,13 @@ struct Unmet {
     w = rest(p.f * p.c, taps, met.taps);
   }
 };
+
+/// The cost of a call that reads so many elements which it need not.
+Cost without(const Unmet& unmet, double elements, Cost cost) {
+  cost.avoidable_flops = unmet.flops;
+  cost.avoidable_bytes = 4 * elements;
+  return cost;
+}
 
 const Register registered{[](Registry& r) {
   r.add<Conv2d>({.name = "naive", .summary = "seven loops, one sum per element of y", .run = naive_y});
@@ -141,33 +131,6 @@ void conv2d::demand_a_window_that_fits(std::string_view where, const conv2d::Lay
                   " pixels does not fit into a padded image of " +
                   extents(p.h + window.top + window.bottom, p.w + window.left + window.right),
               "enlarge h, w or pad, or lessen kernel or dilation");
-}
-
-double Conv2d::footprint(const Problem& p) { return bytes_of(p, p.y_size(), p.depth()); }
-double Conv2dDataGradient::footprint(const Problem& p) { return bytes_of(p, p.x_size(), terms(p)); }
-double Conv2dWeightGradient::footprint(const Problem& p) { return bytes_of(p, p.w_size(), terms(p)); }
-
-auto Conv2d::make_input(const Problem& p, Setting& setting) -> Input {
-  demand_a_window_that_fits(name, p);
-  return {drawn(p.x_size(), setting), drawn(p.w_size(), setting), drawn(p.has_bias() ? p.f : 0, setting)};
-}
-auto Conv2dDataGradient::make_input(const Problem& p, Setting& setting) -> Input {
-  demand_a_window_that_fits(name, p);
-  return {drawn(p.y_size(), setting), drawn(p.w_size(), setting)};
-}
-auto Conv2dWeightGradient::make_input(const Problem& p, Setting& setting) -> Input {
-  demand_a_window_that_fits(name, p);
-  return {drawn(p.x_size(), setting), drawn(p.y_size(), setting)};
-}
-
-auto Conv2d::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.y_size())};
-}
-auto Conv2dDataGradient::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.x_size())};
-}
-auto Conv2dWeightGradient::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.w_size()), setting.buffer<float>(p.has_bias() ? p.f : 0)};
 }
 
 auto Conv2d::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
@@ -210,53 +173,21 @@ auto Conv2dWeightGradient::expect(const Problem& p, const Input& in, Setting& se
                      share * sum_of_filter<double>(p, in.dy, f, [](double v) { return std::abs(v); })};
   };
   return {expect_at(positions(sums, count, setting), dw),
-          expect_at(positions_of(p.has_bias() ? p.f : 0, setting.units, sums.size()), dbias)};
-}
-
-Agreement Conv2d::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within(shape_of("y", sums_y(p)), out.y, want);
-}
-Agreement Conv2dDataGradient::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within(shape_of("dx", sums_dx(p)), out.dx, want);
-}
-Agreement Conv2dWeightGradient::judge(const Problem& p, const Input&, const Expected& want,
-                                      const Output& out) {
-  return within(shape_of("dw", sums_dw(p)), out.dw, want.dw) &
-         within({"dbias", {out.dbias.size()}}, out.dbias, want.dbias);
+          expect_at(positions_of(p.bias_size(), setting.units, sums.size()), dbias)};
 }
 
 Cost Conv2d::cost(const Problem& p) {
   const Unmet unmet(p);
-  return {.flops = flops_of(p),
-          .bytes_read = 4 * static_cast<double>(p.x_size() + p.w_size() + (p.has_bias() ? p.f : 0)),
-          .bytes_written = 4 * static_cast<double>(p.y_size()),
-          .avoidable_flops = unmet.flops,
-          .avoidable_bytes = 4 * (unmet.x + unmet.w)};
+  return without(unmet, unmet.x + unmet.w, FromParts::cost(p));
 }
 Cost Conv2dDataGradient::cost(const Problem& p) {
   const Unmet unmet(p);
-  return {.flops = flops_of(p),
-          .bytes_read = 4 * static_cast<double>(p.y_size() + p.w_size()),
-          .bytes_written = 4 * static_cast<double>(p.x_size()),
-          .avoidable_flops = unmet.flops,
-          .avoidable_bytes = 4 * (unmet.y + unmet.w)};
+  return without(unmet, unmet.y + unmet.w, FromParts::cost(p));
 }
 Cost Conv2dWeightGradient::cost(const Problem& p) {
   const Unmet unmet(p);
-  return {.flops = flops_of(p),
-          .bytes_read = 4 * static_cast<double>(p.x_size() + p.y_size()),
-          .bytes_written = 4 * static_cast<double>(p.w_size() + (p.has_bias() ? p.f : 0)),
-          .avoidable_flops = unmet.flops,
-          .avoidable_bytes = 4 * (unmet.x + (p.has_bias() ? 0 : unmet.y))};
+  return without(unmet, unmet.x + (p.has_bias() ? 0 : unmet.y), FromParts::cost(p));
 }
-
-Index Conv2d::terms(const Problem& p) { return p.depth(); }
-Index Conv2dDataGradient::terms(const Problem& p) { return p.f * p.window().taps(); }
-Index Conv2dWeightGradient::terms(const Problem& p) { return p.n * p.out_pixels(); }
-
-Index Conv2d::units(const Problem& p) { return p.y_size(); }
-Index Conv2dDataGradient::units(const Problem& p) { return p.x_size(); }
-Index Conv2dWeightGradient::units(const Problem& p) { return p.w_size() + (p.has_bias() ? p.f : 0); }
 
 template class detail::TypedOperation<Conv2d>;
 template class detail::TypedOperation<Conv2dDataGradient>;

@@ -175,15 +175,6 @@ auto Conv2dWinogradDataGradient::corner_cases() -> std::vector<Problem> {
   return conv2d::winograd::problems<Problem>();
 }
 
-auto Conv2dWinograd::make_input(const Problem& p, Setting& setting) -> Input {
-  conv2d::demand_a_window_that_fits(name, p);
-  return {Conv2d::make_input(p, setting)};
-}
-auto Conv2dWinogradDataGradient::make_input(const Problem& p, Setting& setting) -> Input {
-  conv2d::demand_a_window_that_fits(name, p);
-  return Conv2dDataGradient::make_input(p, setting);
-}
-
 auto Conv2dWinograd::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   Expected want = Conv2d::expect(p, in, setting);
   const Sums sums = conv2d::sums_y(p), pixels = conv2d::sums_dx(p);

@@ -160,11 +160,6 @@ auto DataLoader::make_input(const Problem& p, Setting& setting) -> Input {
   return in;
 }
 
-auto DataLoader::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  const Index delivered = p.shape().delivered();
-  return {setting.buffer<Index>(delivered), setting.buffer<std::uint64_t>(delivered)};
-}
-
 auto DataLoader::expect(const Problem& p, const Input& in, Setting&) -> Expected {
   const auto samples = static_cast<std::size_t>(p.samples);
   Expected want{std::vector<std::uint64_t>(samples), std::vector<Index>(samples)};

@@ -108,16 +108,10 @@ std::vector<Problem> corners() {
 
 double thin_work(const Problem& p) { return product(p.m, p.r, p.n + p.k); }
 double full_work(const Problem& p) { return product(p.m, p.n, p.k); }
-double parameters(const Problem& p) { return product(p.k, p.n) + product(p.r, p.k + p.n); }
 
 /// The factor of the magnitude: of `roundings`, or zero where all is exact, below 2^24 at its largest.
 double factor(const Setting& setting, double roundings, double largest) {
   return setting.fill == Fill::exact && largest < 0x1p24 ? 0 : rounding::g(roundings);
-}
-
-template <class T>
-void draw(Buffer<T>& buffer, Setting& setting) {
-  for (T& x : buffer) x = setting.draw();
 }
 
 const Register registered{[](Registry& r) {
@@ -138,39 +132,6 @@ std::vector<Problem> Lora::corner_cases() {
   return out;
 }
 std::vector<Problem> LoraBackward::corner_cases() { return corners(); }
-
-double Lora::footprint(const Problem& p) {
-  return 4 * (product(p.m, p.k) + parameters(p)) + 20 * product(p.m, p.n) + 16 * product(p.m, p.r);
-}
-
-double LoraBackward::footprint(const Problem& p) {
-  return 4 * (product(p.m, p.k) + product(p.m, p.n) + parameters(p)) +
-         20 * (product(p.m, p.k) + product(p.k + p.n, p.r)) + 32 * product(p.m, p.r);
-}
-
-auto Lora::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.m * p.k), setting.buffer<float>(p.k * p.n),
-           setting.buffer<float>(p.k * p.r), setting.buffer<float>(p.r * p.n)};
-  for (Buffer<float>* each : {&in.x, &in.w, &in.a, &in.b}) draw(*each, setting);
-  return in;
-}
-
-auto LoraBackward::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.m * p.k), setting.buffer<float>(p.k * p.n),
-           setting.buffer<float>(p.k * p.r), setting.buffer<float>(p.r * p.n),
-           setting.buffer<float>(p.m * p.n)};
-  for (Buffer<float>* each : {&in.x, &in.w, &in.a, &in.b, &in.dy}) draw(*each, setting);
-  return in;
-}
-
-auto Lora::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.m * p.n)};
-}
-
-auto LoraBackward::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.m * p.k), setting.buffer<float>(p.k * p.r),
-          setting.buffer<float>(p.r * p.n)};
-}
 
 auto Lora::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const auto x = view(in.x.data(), p.m, p.k), w = view(in.w.data(), p.k, p.n);
@@ -235,42 +196,26 @@ auto LoraBackward::expect(const Problem& p, const Input& in, Setting& setting) -
           })};
 }
 
-Agreement Lora::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"y", {p.m, p.n}}, out.y, want);
-}
-
-Agreement LoraBackward::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"dx", {p.m, p.k}}, out.dx, want.dx) & within({"da", {p.k, p.r}}, out.da, want.da) &
-         within({"db", {p.r, p.n}}, out.db, want.db);
-}
-
 // Where r is large or s is 0, W + s A B costs less to form than the products that the adapter is counted
 // with.
 Cost Lora::cost(const Problem& p) {
-  return {.flops = 2 * (full_work(p) + thin_work(p)),
-          .bytes_read = 4 * (product(p.m, p.k) + parameters(p)),
-          .bytes_written = 4 * product(p.m, p.n),
-          .avoidable_flops = 2 * thin_work(p),
-          .avoidable_bytes = p.scale == 0 ? 4 * product(p.k + p.n, p.r) : 0};
+  Cost out = FromParts::cost(p);
+  out.flops = 2 * (full_work(p) + thin_work(p));
+  out.avoidable_flops = 2 * thin_work(p);
+  out.avoidable_bytes = p.scale == 0 ? 4 * product(p.k + p.n, p.r) : 0;
+  return out;
 }
 
 // Beside dY W^T, of rank r: dY B^T and (X A)^T dY with m n, X A, X^T (dY B^T) and (dY B^T) A^T with m k.
 Cost LoraBackward::cost(const Problem& p) {
   const double thin_dx = product(p.m, p.k) * static_cast<double>(p.r);
   const double of_adapter = thin_work(p) + thin_dx + thin_work(p);
-  return {.flops = 2 * (full_work(p) + of_adapter),
-          .bytes_read = 4 * (product(p.m, p.k) + product(p.m, p.n) + parameters(p)),
-          .bytes_written = 4 * (product(p.m, p.k) + product(p.k + p.n, p.r)),
-          .avoidable_flops = 2 * of_adapter,
-          .avoidable_bytes = p.scale == 0 ? 4 * (product(p.m, p.k) + product(p.k + p.n, p.r)) : 0};
+  Cost out = FromParts::cost(p);
+  out.flops = 2 * (full_work(p) + of_adapter);
+  out.avoidable_flops = 2 * of_adapter;
+  out.avoidable_bytes = p.scale == 0 ? 4 * (product(p.m, p.k) + product(p.k + p.n, p.r)) : 0;
+  return out;
 }
-
-Index Lora::terms(const Problem& p) { return 2 * p.k + p.r; }
-Index LoraBackward::terms(const Problem& p) { return 2 * std::max({p.k, p.m, p.n}); }
-
-Index Lora::units(const Problem& p) { return p.m * p.n; }
-
-Index LoraBackward::units(const Problem& p) { return p.m * p.k + p.k * p.r + p.r * p.n; }
 
 template class detail::TypedOperation<Lora>;
 template class detail::TypedOperation<LoraBackward>;

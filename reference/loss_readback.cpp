@@ -118,21 +118,6 @@ auto LossReadback::corner_cases() -> std::vector<Problem> {
           {.steps = 3, .every = 8}};
 }
 
-double LossReadback::footprint(const Problem& p) {
-  return 8 * static_cast<double>(p.steps) + 32 * static_cast<double>(p.lines()) + 16;
-}
-
-auto LossReadback::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<std::uint64_t>(p.steps)};
-  for (std::uint64_t& seed : in.seed) seed = setting.rng.next();
-  return in;
-}
-
-auto LossReadback::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<std::uint64_t>(p.lines()), setting.buffer<std::uint64_t>(p.lines()),
-          setting.buffer<std::uint64_t>(1)};
-}
-
 auto LossReadback::expect(const Problem& p, const Input& in, Setting&) -> Expected {
   Expected want{{}, {}, {0}};
   loss_readback::State state;

@@ -142,10 +142,6 @@ auto MemoryPoolPlan::make_input(const Problem& p, Setting& setting) -> Input {
   return in;
 }
 
-auto MemoryPoolPlan::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<Index>(p.blocks), setting.buffer<Index>(p.blocks), setting.buffer<Index>(1)};
-}
-
 auto MemoryPoolPlan::expect(const Problem&, const Input& in, Setting&) -> Expected {
   Expected want{.least_height = memory_pool::least_height(in.requests)};
   for (const Request& request : in.requests) want.total += round_up(request.bytes);
@@ -171,10 +167,9 @@ Agreement MemoryPoolPlan::judge(const Problem&, const Input& in, const Expected&
 
 // Blocks that share no byte are a plan whatever their lives.
 Cost MemoryPoolPlan::cost(const Problem& p) {
-  const auto blocks = static_cast<double>(p.blocks);
-  return {.bytes_read = blocks * sizeof(Request),
-          .bytes_written = (2 * blocks + 1) * sizeof(Index),
-          .avoidable_bytes = 2 * blocks * sizeof(Index)};
+  Cost out = FromParts::cost(p);
+  out.avoidable_bytes = 2 * static_cast<double>(p.blocks) * sizeof(Index);
+  return out;
 }
 
 std::vector<Figure> MemoryPoolPlan::figures(const Problem&, const Input&, const Expected& want,

@@ -2,7 +2,6 @@
 
 #include "assay/ops/arrays.hpp"
 #include "assay/ops/gemm_bf16.hpp"
-#include "assay/ops/matrix.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -36,8 +35,6 @@ double off(double terms, double magnitude) { return rounding::g(terms) * magnitu
 
 float in_bf16(float x) { return bf16::widen(bf16::round(x)); }
 
-double multiply_adds(const Problem& p) { return product(p.m, p.n, p.k); }
-
 const Register registered{[](Registry& r) {
   r.add<MixedPrecision>({.name = "naive", .summary = "both products and the update in f32", .run = naive});
 }};
@@ -51,27 +48,16 @@ auto MixedPrecision::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-double MixedPrecision::footprint(const Problem& p) {
-  return 4 * product(p.m, p.k) + 24 * product(p.m + p.k, p.n);
-}
-
 auto MixedPrecision::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.m * p.k), setting.buffer<float>(p.k * p.n),
-           setting.buffer<float>(p.m * p.n)};
-  for (float& x : in.x) x = in_bf16(setting.draw());
-  for (float& x : in.w) x = in_bf16(setting.draw());
-  for (float& x : in.dy) x = in_bf16(setting.draw());
+  Input in = FromParts::make_input(p, setting);
+  for (auto* part : {&in.x, &in.w, &in.dy}) std::ranges::transform(*part, part->begin(), in_bf16);
   return in;
-}
-
-auto MixedPrecision::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.m * p.n), setting.buffer<float>(p.k * p.n)};
 }
 
 auto MixedPrecision::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const auto x = matrix::view(in.x.data(), p.m, p.k), w = matrix::view(in.w.data(), p.k, p.n),
              dy = matrix::view(in.dy.data(), p.m, p.n), x_turned = transposed(in.x.data(), p.k, p.m);
-  const double work = multiply_adds(p);
+  const double work = product(p.m, p.n, p.k);
   return {expect_at(matrix::positions(p.m * p.n, work, matrix::corners_of(p.m, p.n), setting),
                     [&](Index flat) {
                       const Index i = flat / p.n, j = flat % p.n;
@@ -88,24 +74,10 @@ auto MixedPrecision::expect(const Problem& p, const Input& in, Setting& setting)
                     })};
 }
 
-Agreement MixedPrecision::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"y", {p.m, p.n}}, out.y, want.y) & within({"w_next", {p.k, p.n}}, out.w_next, want.w_next);
-}
-
-Cost MixedPrecision::cost(const Problem& p) {
-  const double results = product(p.m + p.k, p.n);
-  return {.flops = 4 * multiply_adds(p) + 2 * product(p.k, p.n),
-          .bytes_read = 4 * (product(p.m, p.k) + results),
-          .bytes_written = 4 * results,
-          .f32 = false};
-}
-
 void MixedPrecision::salt(const Problem& p, const Input&, std::string_view, Index, float& element,
                           Setting& setting) {
   element = in_bf16(setting.draw_that_shows(std::max(p.m, p.k)));
 }
-
-Index MixedPrecision::units(const Problem& p) { return p.m * p.n + p.k * p.n; }
 
 template class detail::TypedOperation<MixedPrecision>;
 

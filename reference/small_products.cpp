@@ -1,7 +1,6 @@
 #include "assay/ops/small_products.hpp"
 
 #include "assay/ops/arrays.hpp"
-#include "assay/ops/matrix.hpp"
 #include "assay/registry.hpp"
 
 namespace assay {
@@ -26,8 +25,6 @@ void naive(const Problem& p, const SmallProducts::Input& in, SmallProducts::Outp
   }
 }
 
-double multiply_adds(const Problem& p) { return product(p.samples * p.rows, p.n, p.k); }
-
 const Register registered{[](Registry& r) {
   r.add<SmallProducts>({.name = "naive", .summary = "three loops and a mean per sample", .run = naive});
 }};
@@ -45,26 +42,13 @@ auto SmallProducts::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-double SmallProducts::footprint(const Problem& p) {
-  const Index rows = p.samples * p.rows;
-  return 4 * product(rows + p.n, p.k) + 20 * product(rows, p.n);
-}
-
-auto SmallProducts::make_input(const Problem& p, Setting& setting) -> Input {
-  return {drawn(p.samples * p.rows * p.k, setting), drawn(p.k * p.n, setting)};
-}
-
-auto SmallProducts::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.samples * p.rows * p.n)};
-}
-
 auto SmallProducts::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Index all = p.samples * p.rows;
   const auto x = matrix::view(in.x.data(), all, p.k), w = matrix::view(in.w.data(), p.k, p.n);
   const auto rows = static_cast<double>(p.rows);
   const double factor = rounding::g(static_cast<double>(p.k) + rows + 3);
   // An element needs the products of all rows of its sample.
-  const double work = multiply_adds(p) * rows;
+  const double work = product(all, p.n, p.k) * rows;
   return expect_at(matrix::positions(all * p.n, work, matrix::corners_of(all, p.n), setting),
                    [&](Index flat) {
                      const Index row = flat / p.n, j = flat % p.n, first = row / p.rows * p.rows;
@@ -77,19 +61,6 @@ auto SmallProducts::expect(const Problem& p, const Input& in, Setting& setting) 
                                       factor * (matrix::magnitude(x, w, row, j, p.k) + size)};
                    });
 }
-
-Agreement SmallProducts::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"y", {p.samples, p.rows, p.n}}, out.y, want);
-}
-
-Cost SmallProducts::cost(const Problem& p) {
-  const Index rows = p.samples * p.rows;
-  return {.flops = 2 * multiply_adds(p) + 2 * product(rows, p.n),
-          .bytes_read = 4 * product(rows + p.n, p.k),
-          .bytes_written = 4 * product(rows, p.n)};
-}
-
-Index SmallProducts::units(const Problem& p) { return p.samples * p.rows * p.n; }
 
 template class detail::TypedOperation<SmallProducts>;
 

@@ -1,6 +1,5 @@
 #include "assay/ops/softmax_cross_entropy.hpp"
 
-#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
@@ -68,10 +67,6 @@ auto SoftmaxCrossEntropy::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-double SoftmaxCrossEntropy::footprint(const Problem& p) {
-  return 24 * product(p.rows, p.cols) + 28 * product(p.rows);
-}
-
 auto SoftmaxCrossEntropy::make_input(const Problem& p, Setting& setting) -> Input {
   Input in{setting.buffer<float>(p.rows * p.cols), setting.buffer<Index>(p.rows)};
   for (float& x : in.x) {
@@ -82,10 +77,6 @@ auto SoftmaxCrossEntropy::make_input(const Problem& p, Setting& setting) -> Inpu
   if (p.logits == 3) make_some_infinite(in.x, 1 + p.rows / 2, setting.rng);
   for (Index& label : in.label) label = setting.rng.integer(0, p.cols - 1);
   return in;
-}
-
-auto SoftmaxCrossEntropy::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.rows), setting.buffer<float>(p.rows * p.cols)};
 }
 
 auto SoftmaxCrossEntropy::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
@@ -122,20 +113,6 @@ auto SoftmaxCrossEntropy::expect(const Problem& p, const Input& in, Setting& set
   }
   return want;
 }
-
-Agreement SoftmaxCrossEntropy::judge(const Problem& p, const Input&, const Expected& want,
-                                     const Output& out) {
-  return within({"loss", {p.rows}}, out.loss, want.loss) & within({"dx", {p.rows, p.cols}}, out.dx, want.dx);
-}
-
-Cost SoftmaxCrossEntropy::cost(const Problem& p) {
-  const double elements = product(p.rows, p.cols);
-  return {.flops = 4 * elements,
-          .bytes_read = 4 * elements + 8 * static_cast<double>(p.rows),
-          .bytes_written = 4 * elements + 4 * static_cast<double>(p.rows)};
-}
-
-Index SoftmaxCrossEntropy::units(const Problem& p) { return p.rows; }
 
 template class detail::TypedOperation<SoftmaxCrossEntropy>;
 

@@ -213,11 +213,6 @@ auto TaskGraphMemory::make_input(const Problem& p, Setting& setting) -> Input {
   return in;
 }
 
-auto TaskGraphMemory::make_output(const Problem&, const Input& in, const Setting& setting) -> Output {
-  const Index tasks = in.graph.tasks();
-  return {setting.buffer<Index>(tasks), setting.buffer<Index>(tasks), setting.buffer<Index>(1)};
-}
-
 auto TaskGraphMemory::expect(const Problem&, const Input& in, Setting&) -> Expected {
   const Index tasks = in.graph.tasks();
   Expected want{empty_relation(tasks), empty_relation(tasks)};
@@ -265,11 +260,6 @@ Agreement TaskGraphMemory::judge(const Problem&, const Input& in, const Expected
     return refuse(why + "; " + std::to_string(unsafe) + " pairs are unsafe");
   }
   return outcome;
-}
-
-Cost TaskGraphMemory::cost(const Problem& p) {
-  const auto tasks = static_cast<double>(p.tasks);
-  return {.flops = 0, .bytes_read = 8 * tasks, .bytes_written = 16 * tasks + 8};
 }
 
 auto TaskGraphMemory::problem_of(const std::filesystem::path& file) -> Problem {

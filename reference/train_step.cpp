@@ -20,8 +20,6 @@ using training::Segment;
 using training::Segments;
 using Problem = TrainStep::Problem;
 
-Index parameters(const Problem& p) { return Segments(TrainStep::network_of(p)).total(); }
-
 /// Judges a written array of one number.
 Agreement judge_number(std::string_view name, const Buffer<float>& written, double value, double bound) {
   const double values[] = {value}, bounds[] = {bound};
@@ -112,6 +110,8 @@ Network TrainStep::network_of(const Problem& p) {
   return out;
 }
 
+Index TrainStep::Problem::parameters() const { return Segments(network_of(*this)).total(); }
+
 std::vector<Problem> TrainStep::corner_cases() {
   std::vector<Problem> out;
   constexpr Index classifier = 0, transformer = 1, full = 0, causal = 1;
@@ -144,14 +144,14 @@ std::vector<Problem> TrainStep::corner_cases() {
 }
 
 double TrainStep::footprint(const Problem& p) {
-  // Four vectors written and three read in f32, an expectation and a bound in f64.
-  return 44 * static_cast<double>(parameters(p)) +
-         static_cast<double>(p.batch * (4 * network_of(p).pixels() + 8));
+  const Cost moved = FromParts::cost(p);
+  // The expectation and the bound of g, in f64.
+  return moved.bytes_read + moved.bytes_written + 16 * static_cast<double>(p.parameters());
 }
 
 TrainStep::Input TrainStep::make_input(const Problem& p, Setting& setting) {
   const Network network = network_of(p);
-  const Index count = parameters(p);
+  const Index count = p.parameters();
   Input in{setting.buffer<float>(p.batch * network.pixels()), setting.buffer<Index>(p.batch),
            setting.buffer<float>(count), setting.buffer<float>(count), setting.buffer<float>(count)};
   for (float& x : in.pixels) x = setting.draw();
@@ -164,12 +164,6 @@ TrainStep::Input TrainStep::make_input(const Problem& p, Setting& setting) {
   for (float& m : in.m) m = static_cast<float>(setting.rng.uniform(-first, first));
   for (float& v : in.v) v = static_cast<float>(setting.rng.uniform(0.1, 1) * second);
   return in;
-}
-
-TrainStep::Output TrainStep::make_output(const Problem&, const Input& in, const Setting& setting) {
-  const Index count = in.p.size();
-  return {setting.buffer<float>(1),     setting.buffer<float>(1),     setting.buffer<float>(count),
-          setting.buffer<float>(count), setting.buffer<float>(count), setting.buffer<float>(count)};
 }
 
 TrainStep::Expected TrainStep::expect(const Problem& p, const Input& in, Setting&) {
@@ -203,13 +197,11 @@ Agreement TrainStep::judge(const Problem& p, const Input& in, const Expected& wa
          judge_segments(network, "v", out.v, after.v, after.v_bound);
 }
 
-Cost TrainStep::cost(const Problem& p) {
+double TrainStep::flops(const Problem& p) {
   const Network network = network_of(p);
-  const auto n = static_cast<double>(parameters(p)), images = static_cast<double>(p.batch);
   const double products = forward_multiply_adds(network) + backward_multiply_adds(network);
-  return {.flops = 2 * images * products + n * (3 + 10 + adamw::Paper::update_flops),
-          .bytes_read = 12 * n + images * static_cast<double>(4 * network.pixels() + 8),
-          .bytes_written = 16 * n + 8};
+  return 2 * static_cast<double>(p.batch) * products +
+         static_cast<double>(p.parameters()) * (3 + 10 + adamw::Paper::update_flops);
 }
 
 void TrainStep::run(training::Trainer& trainer, const Problem& p, const Input& in, Output& out) {

@@ -58,4 +58,28 @@ Agreement within(const Shape& shape, std::span<const double> actual, std::span<c
 Agreement within_sampled(const Shape& shape, std::span<const float> actual, std::span<const Index> where,
                          std::span<const double> expected, std::span<const double> bound);
 
+/// The elements of an array that have an expectation: all `count` of them, or those at `where`.
+struct Positions {
+  Index count = 0;
+  bool all = true;
+  std::vector<Index> where;  ///< strictly increasing flat positions, unless all
+
+  Index size() const { return all ? count : static_cast<Index>(where.size()); }
+  Index operator[](Index next) const { return all ? next : where[static_cast<std::size_t>(next)]; }
+};
+
+/// The expected values of an array, and how far off each may be.
+struct Expectation : Positions {
+  std::vector<double> value, bound;
+};
+
+/// Element-wise `within` where there is an expectation.
+inline Agreement within(const Shape& shape, std::span<const float> actual, const Expectation& want) {
+  return want.all ? within(shape, actual, want.value, want.bound)
+                  : within_sampled(shape, actual, want.where, want.value, want.bound);
+}
+inline Agreement within(const Shape& shape, std::span<const double> actual, const Expectation& want) {
+  return within(shape, actual, want.value, want.bound);
+}
+
 }  // namespace assay

@@ -149,10 +149,9 @@ Parameter<Real> step(Real g, Parameter<Real> at, const Constants<Real>& k) {
 /// Source: Loshchilov and Hutter, Decoupled Weight Decay Regularization, ICLR 2019, algorithm 2; Kingma and
 /// Ba, Adam, ICLR 2015, algorithm 1 and section 2. In the decay lr is the schedule's, as in PyTorch.
 template <class Formula>
-struct AdamW {
+struct AdamW : FromParts<AdamW<Formula>> {
   static constexpr std::string_view name = Formula::name;
   static constexpr std::string_view about = Formula::about;
-  static constexpr int version = 1;
 
   /// Magnitudes up to 1; up to 1e-4; 1e-6 to 1e-12, mixed; among those up to 1 every third is zero,
   /// subnormal, of a subnormal square, huge, infinite or NaN. The forms differ by their epsilon, which `unit`
@@ -173,35 +172,32 @@ struct AdamW {
     Buffer<float> g;
     Buffer<float> p, m, v;  ///< what the arrays of Output hold before the first call
     static constexpr auto parts() {
-      return std::tuple{part("g", &Input::g), start("p", &Input::p, &Output::p),
-                        start("m", &Input::m, &Output::m), start("v", &Input::v, &Output::v)};
+      return std::tuple{part("g", &Input::g, &Problem::n), start("p", &Input::p, &Output::p, &Problem::n),
+                        start("m", &Input::m, &Output::m, &Problem::n),
+                        start("v", &Input::v, &Output::v, &Problem::n)};
     }
   };
   struct Output {
     Buffer<float> p, m, v;
     static constexpr auto parts() {
-      return std::tuple{part("p", &Output::p), part("m", &Output::m), part("v", &Output::v)};
+      return std::tuple{part("p", &Output::p, &Problem::n), part("m", &Output::m, &Problem::n),
+                        part("v", &Output::v, &Problem::n)};
     }
   };
-  struct Expected : Positions {
-    struct Array {
-      std::vector<double> value, bound;
-    };
-    Array p, m, v;
+  struct Expected {
+    Expectation p, m, v;
   };
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  /// 28 bytes per parameter, 16 of them read. Operations as the formulas write them: 9 for the decay and the
-  /// moments, one to subtract, and those of the update.
-  static Cost cost(const Problem&);
+  /// Operations as the formulas write them: 9 for the decay and the moments, one to subtract, and those of
+  /// the update.
+  static double flops(const Problem& p) { return static_cast<double>(p.n) * (10 + Formula::update_flops); }
   /// A unit is a parameter.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.n; }
 };
 
 using AdamWPaper = AdamW<adamw::Paper>;

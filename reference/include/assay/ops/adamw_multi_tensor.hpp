@@ -21,11 +21,10 @@ namespace assay {
 /// Bound: that of `adamw`, parameter by parameter; zero in the gaps.
 ///
 /// Source: as for `adamw`; the many small tensors: PyTorch, torch.optim.AdamW, argument foreach.
-struct AdamWMultiTensor {
+struct AdamWMultiTensor : AdamWPaper {
   static constexpr std::string_view name = "adamw_multi_tensor";
   static constexpr std::string_view about =
       "the step of adamw over many tensors that lie apart, f32, in place";
-  static constexpr int version = 1;
 
   static constexpr std::array<std::string_view, 2> size_words{"equal", "network"};
 
@@ -38,6 +37,8 @@ struct AdamWMultiTensor {
       return std::tuple{field("tensors", &Problem::tensors), field("n", &Problem::n),
                         choice("sizes", &Problem::sizes, size_words), option("t", &Problem::t, 1, 1, 100000)};
     }
+    /// The flat arrays as one problem, gaps included, which is where a unit may be, too.
+    operator AdamWPaper::Problem() const;
   };
   struct Span {
     Index begin = 0, count = 0;
@@ -46,20 +47,9 @@ struct AdamWMultiTensor {
   /// Parameters of all tensors.
   static Index parameters(const Problem& problem);
 
-  using Input = AdamWPaper::Input;
-  using Output = AdamWPaper::Output;
-  using Expected = AdamWPaper::Expected;
-  static constexpr std::array fills{Fill::uniform};
-
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
-  /// A unit is an element of the flat arrays, gaps included.
-  static Index units(const Problem&);
 };
 
 extern template class detail::TypedOperation<AdamWMultiTensor>;

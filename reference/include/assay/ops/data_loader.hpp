@@ -26,9 +26,8 @@ struct EpochShape {
 /// sample that it was handed
 ///   sample[r] = which one it is,  digest[r] = digest(its bytes, key[0]),
 /// and then computes for `step` nanoseconds per batch, spinning. sample and digest have one element for each
-/// sample that is delivered: all `samples` with last=keep, the whole batches alone with last=drop. A pass without
-/// a batch is an error.
-/// order[samples] is a permutation, another one for each call: see Shuffle.
+/// sample that is delivered: all `samples` with last=keep, the whole batches alone with last=drop. A pass
+/// without a batch is an error. order[samples] is a permutation, another one for each call: see Shuffle.
 ///
 /// delivery=in: batches come in order of k. delivery=out: in any order, each whole and with its rows in
 /// order. workers=0 loads in the thread that consumes; otherwise `workers` threads load ahead, and at most
@@ -42,7 +41,7 @@ struct EpochShape {
 /// Bound: the same samples, and the same 64-bit digests: two different records share one with a probability
 /// of about 2^-64. Source: torch.utils.data.DataLoader of PyTorch 2 (num_workers, prefetch_factor, in_order,
 /// persistent_workers, drop_last), Paszke et al., NeurIPS 2019.
-struct DataLoader {
+struct DataLoader : FromParts<DataLoader> {
   static constexpr std::string_view name = "data_loader";
   static constexpr std::string_view about =
       "one epoch over a record file: shuffled batches, loaded ahead by workers, each sample exactly once";
@@ -76,6 +75,7 @@ struct DataLoader {
     EpochShape shape() const {
       return {.samples = samples, .bytes = bytes, .batch = batch, .drop_last = last == 1};
     }
+    Index delivered() const { return shape().delivered(); }
     FileState state() const { return static_cast<FileState>(cache); }
     bool in_order() const { return static_cast<Delivery>(delivery) == Delivery::in; }
     bool persistent() const { return static_cast<Life>(life) == Life::persistent; }
@@ -98,7 +98,8 @@ struct DataLoader {
     Buffer<Index> sample;
     Buffer<std::uint64_t> digest;
     static constexpr auto parts() {
-      return std::tuple{part("sample", &Output::sample), part("digest", &Output::digest)};
+      return std::tuple{part("sample", &Output::sample, &Problem::delivered),
+                        part("digest", &Output::digest, &Problem::delivered)};
     }
   };
   struct Expected {
@@ -111,7 +112,6 @@ struct DataLoader {
   static std::vector<Problem> corner_cases();
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);

@@ -77,10 +77,9 @@ struct Relu {
 /// Source: the forms and broadcasting of BLAS level 1 axpby (Blackford et al., ACM TOMS 28(2), 2002) and
 /// PyTorch add, mul; relu: Nair and Hinton, ICML 2010.
 template <class Formula>
-struct Elementwise {
+struct Elementwise : FromParts<Elementwise<Formula>> {
   static constexpr std::string_view name = Formula::name;
   static constexpr std::string_view about = Formula::about;
-  static constexpr int version = 1;
 
   /// `special` puts NaN, infinities, zeros of both signs and subnormals into x.
   static constexpr std::array<std::string_view, 2> value_words{"finite", "special"};
@@ -95,6 +94,10 @@ struct Elementwise {
     elementwise::Views views() const {
       return elementwise::views(extents(), static_cast<elementwise::Layout>(layout));
     }
+    Index x_size() const { return views().x.size(); }
+    Index y_size() const { return Formula::unary ? 0 : views().y.size(); }
+    Index z_size() const { return views().z.size(); }
+    Index z_read() const { return beta == 0 ? 0 : z_size(); }
     static constexpr auto fields() {
       const auto extents = std::tuple{field("n", &Problem::n), field("c", &Problem::c),
                                       field("h", &Problem::h), field("w", &Problem::w)};
@@ -115,28 +118,25 @@ struct Elementwise {
     Buffer<float> y;  ///< empty for relu
     Buffer<float> z;  ///< what Output::z holds before the first call; empty when beta = 0
     static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x), part("y", &Input::y), start("z", &Input::z, &Output::z)};
+      return std::tuple{part("x", &Input::x, &Problem::x_size), part("y", &Input::y, &Problem::y_size),
+                        start("z", &Input::z, &Output::z, &Problem::z_read)};
     }
   };
   struct Output {
     Buffer<float> z;
-    static constexpr auto parts() { return std::tuple{part("z", &Output::z)}; }
+    static constexpr auto parts() { return std::tuple{part("z", &Output::z, &Problem::z_size)}; }
   };
   /// The expected elements in the memory order of z; outside its view the poison, which must still be there.
-  struct Expected : Positions {
-    std::vector<double> z, bound;
-  };
+  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
   /// A unit is an element of z's memory; those outside its view are not judged in units.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.z_size(); }
 };
 
 using ElementwiseMultiply = Elementwise<elementwise::Multiply>;

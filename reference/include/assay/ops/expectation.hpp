@@ -13,16 +13,6 @@
 
 namespace assay {
 
-/// The elements of an array that have an expectation: all `count` of them, or those at `where`.
-struct Positions {
-  Index count = 0;
-  bool all = true;
-  std::vector<Index> where;  ///< strictly increasing flat positions, unless all
-
-  Index size() const { return all ? count : static_cast<Index>(where.size()); }
-  Index operator[](Index next) const { return all ? next : where[static_cast<std::size_t>(next)]; }
-};
-
 /// Returns the positions, of `count` elements, that Setting::units ask for, where element 0 is the unit
 /// `first`.
 inline Positions positions_of(Index count, const std::vector<Index>& units, Index first = 0) {
@@ -51,11 +41,6 @@ inline Positions elements_of(const Positions& rows, Index columns) {
   return out;
 }
 
-/// The expected values of an array, and how far off each may be.
-struct Expectation : Positions {
-  std::vector<double> value, bound;
-};
-
 /// Expectations from element(flat position), a pair of value and bound.
 template <class Element>
 Expectation expect_at(Positions positions, const Element& element) {
@@ -68,16 +53,6 @@ Expectation expect_at(Positions positions, const Element& element) {
     want.bound.push_back(bound);
   }
   return want;
-}
-
-/// Element-wise `within` where there is an expectation.
-inline Agreement within(const Shape& shape, std::span<const float> actual, const Positions& positions,
-                        std::span<const double> value, std::span<const double> bound) {
-  return positions.all ? within(shape, actual, value, bound)
-                       : within_sampled(shape, actual, positions.where, value, bound);
-}
-inline Agreement within(const Shape& shape, std::span<const float> actual, const Expectation& want) {
-  return within(shape, actual, want, want.value, want.bound);
 }
 
 }  // namespace assay

@@ -86,6 +86,8 @@ inline double bound_of(double value, double factor, double magnitude, Index valu
 /// than all the variants together.
 inline constexpr double full_oracle_limit = 0x1p27;
 inline constexpr Index sample_size = 4096;
+/// As FromParts has it.
+inline double expected_bytes(double multiply_adds) { return multiply_adds > full_oracle_limit ? 0 : 16; }
 
 /// The elements that are expected of `count`: those that the units of the setting ask for, where element 0 is
 /// the unit `first`; else all, or a sample with `corners`.

@@ -113,11 +113,10 @@ inline constexpr Index mutations = 28;
 ///
 /// Source: the definition is that of offline dynamic storage allocation: Garey and Johnson, Computers and
 /// Intractability (1979), problem SR2; the form of the requests is that of google/minimalloc.
-struct MemoryPoolValidate {
+struct MemoryPoolValidate : FromParts<MemoryPoolValidate> {
   static constexpr std::string_view name = "memory_pool_validate";
   static constexpr std::string_view about =
       "1 for each plan whose blocks lie in the pool, at multiples of 64, and never overlap in space and time";
-  static constexpr int version = 1;
 
   struct Problem {
     Index blocks = 1, pattern = 0, plans = 0;
@@ -193,11 +192,10 @@ struct MemoryPoolValidate {
 /// Source: Garey and Johnson (1979), problem SR2; first fit: Knuth, The Art of Computer Programming, vol. 1,
 /// 3rd ed. (1997), section 2.5; greedy by size: Pisarchyk and Lee, Efficient Memory Management for Deep
 /// Neural Net Inference, arXiv:2001.03288 (2020), section 5.
-struct MemoryPoolPlan {
+struct MemoryPoolPlan : FromParts<MemoryPoolPlan> {
   static constexpr std::string_view name = "memory_pool_plan";
   static constexpr std::string_view about =
       "a place in one pool for each request, so that no two overlap in space and time, and its height";
-  static constexpr int version = 1;
 
   struct Problem {
     Index blocks = 1, pattern = 0;
@@ -208,13 +206,15 @@ struct MemoryPoolPlan {
   };
   struct Input {
     Buffer<memory_pool::Request> requests;
-    static constexpr auto parts() { return std::tuple{redrawn("requests", &Input::requests)}; }
+    static constexpr auto parts() {
+      return std::tuple{redrawn("requests", &Input::requests, &Problem::blocks)};
+    }
   };
   struct Output {
     Buffer<Index> lower, upper, height;
     static constexpr auto parts() {
-      return std::tuple{part("lower", &Output::lower), part("upper", &Output::upper),
-                        part("height", &Output::height)};
+      return std::tuple{part("lower", &Output::lower, &Problem::blocks),
+                        part("upper", &Output::upper, &Problem::blocks), part("height", &Output::height, 1)};
     }
   };
   struct Expected {
@@ -227,7 +227,6 @@ struct MemoryPoolPlan {
   static std::vector<Problem> corner_cases();
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);

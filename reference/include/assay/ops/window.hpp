@@ -98,6 +98,11 @@ struct WindowFields {
             .right = or_else(right, pad)};
   }
 
+  Index kernel_rows() const { return window().kernel_h; }
+  Index kernel_columns() const { return window().kernel_w; }
+  Index out_h() const { return window().out_h(); }
+  Index out_w() const { return window().out_w(); }
+
   /// The fields of a Problem that derives from this, in the order of the text form. Spelled with the type
   /// of the Problem, since a tuple of fields is of one type.
   template <class Problem>
