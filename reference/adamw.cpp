@@ -1,7 +1,5 @@
 #include "assay/ops/adamw.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <limits>
 
@@ -72,19 +70,12 @@ const Register epsilon_inside{register_naive<adamw::EpsilonInside>};
 
 template <class Formula>
 auto AdamW<Formula>::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  // Around the lane counts 4, 8, 16 and blocks of up to four vectors, and primes; at a step with moments.
-  for (const Index n : {1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 127, 129, 257}) {
-    out.push_back({.n = n, .t = 10});
-  }
-  for (const Index t : {1, 2, 10, 1000, 100000}) {
-    for (Index gradients = 0; gradients < static_cast<Index>(gradient_words.size()); ++gradients) {
-      out.push_back({.n = 101, .t = t, .gradients = gradients});
-    }
-  }
-  // Beyond the size below which a threaded variant stays on one thread.
-  out.push_back({.n = 73751, .t = 3, .gradients = 1});
-  return out;
+  return problems<Problem>({// Around the lane counts 4, 8, 16 and blocks of up to four vectors, and primes;
+                            // at a step with moments.
+                            "n=1|2|3|4|5|7|8|9|13|15|16|17|31|32|33|47|63|64|65|127|129|257,t=10",
+                            "n=101,t=1|2|10|1000|100000,gradients=unit|small|tiny|special",
+                            // Beyond the size below which a threaded variant stays on one thread.
+                            "n=73751,t=3,gradients=small"});
 }
 
 template <class Formula>
@@ -148,5 +139,90 @@ template struct AdamW<adamw::EpsilonInside>;
 template class detail::TypedOperation<AdamWPaper>;
 template class detail::TypedOperation<AdamWEpsilonHat>;
 template class detail::TypedOperation<AdamWEpsilonInside>;
+
+namespace {
+
+using Problem = AdamWMultiTensor::Problem;
+using Span = AdamWMultiTensor::Span;
+
+/// One tensor, as one call of an optimiser: its constants are computed anew.
+void step_one(Index t, const Span& span, const AdamWMultiTensor::Input& in, AdamWMultiTensor::Output& out) {
+  const adamw::Constants<float> k(t);
+  for (Index i = span.begin; i < span.begin + span.count; ++i) {
+    const auto after = adamw::step<adamw::Paper, float>(in.g[i], {out.p[i], out.m[i], out.v[i]}, k);
+    out.p[i] = after.p;
+    out.m[i] = after.m;
+    out.v[i] = after.v;
+  }
+}
+
+const Register registered{[](Registry& r) {
+  const auto prepare = [](const Problem& problem, const auto&, const Context&) {
+    return [t = problem.t, spans = AdamWMultiTensor::spans(problem)](const AdamWMultiTensor::Input& in,
+                                                                     AdamWMultiTensor::Output& out) {
+      for (const Span& span : spans) step_one(t, span, in, out);
+    };
+  };
+  r.add<AdamWMultiTensor>({.name = "naive", .summary = "one call per tensor", .prepare = prepare});
+}};
+
+}  // namespace
+
+AdamWMultiTensor::Problem::operator AdamWPaper::Problem() const {
+  const Span last = spans(*this).back();
+  return {.n = last.begin + last.count, .t = t};
+}
+
+std::vector<AdamWMultiTensor::Span> AdamWMultiTensor::spans(const Problem& problem) {
+  std::vector<Span> out;
+  Index begin = 0;
+  for (Index k = 0; k < problem.tensors; ++k) {
+    const bool small = problem.sizes == 1 && k % 3 != 0;
+    const Index count = small ? std::max<Index>(1, problem.n / 256) : problem.n;
+    out.push_back({begin, count});
+    begin += count + 1 + (7 * k + count) % 31;  // gaps of 1 to 31, so that starts have every alignment
+  }
+  return out;
+}
+
+Index AdamWMultiTensor::parameters(const Problem& problem) {
+  Index sum = 0;
+  for (const Span& span : spans(problem)) sum += span.count;
+  return sum;
+}
+
+std::vector<Problem> AdamWMultiTensor::corner_cases() {
+  return problems<Problem>(
+      {"tensors=1,n=1|2|5|15|16|17|33|257,t=2", "tensors=7,n=1|2|5|15|16|17|33|257,t=10",
+       "tensors=3,n=101,t=1000", "tensors=10,n=700,sizes=network,t=3", "tensors=150,n=300,sizes=network,t=3",
+       // Beyond the size below which a threaded variant stays on one thread: one large tensor, and many.
+       "tensors=2,n=40009,t=3", "tensors=90,n=1021,t=3"});
+}
+
+AdamWMultiTensor::Expected AdamWMultiTensor::expect(const Problem& problem, const Input& in,
+                                                    Setting& setting) {
+  Expected want = AdamWPaper::expect(problem, in, setting);
+  const auto keep = [](Expectation& array, Index next, float before) {
+    array.value[static_cast<std::size_t>(next)] = before;
+    array.bound[static_cast<std::size_t>(next)] = 0;
+  };
+  const std::vector<Span> tensors = spans(problem);
+  auto tensor = tensors.begin();
+  for (Index next = 0; next < want.p.size(); ++next) {
+    const Index i = want.p[next];
+    while (i >= tensor->begin + tensor->count) ++tensor;
+    if (i >= tensor->begin) continue;
+    keep(want.p, next, in.p[i]);
+    keep(want.m, next, in.m[i]);
+    keep(want.v, next, in.v[i]);
+  }
+  return want;
+}
+
+Cost AdamWMultiTensor::cost(const Problem& problem) {
+  return AdamWPaper::cost({.n = parameters(problem), .t = problem.t});
+}
+
+template class detail::TypedOperation<AdamWMultiTensor>;
 
 }  // namespace assay

@@ -1,8 +1,6 @@
 #include "assay/ops/attention.hpp"
 
-#include "assay/ops/arrays.hpp"
 #include "assay/ops/matrix.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -64,23 +62,15 @@ const Register registered{[](Registry& r) {
 }  // namespace
 
 auto Attention::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  // Around vectors and around tiles of 64 rows and keys.
-  for (const auto& [tokens, d] : {std::pair{1, 1}, {7, 8}, {32, 17}, {65, 5}}) {
-    for (const Index mask : {0, 1})
-      out.push_back({.heads = 1 + tokens % 2, .tokens = tokens, .d = d, .mask = mask});
-  }
-  out.push_back({.heads = 1, .tokens = 130, .d = 16, .mask = 1});
-  // Rows that see nothing under the causal mask, a whole tile of them, and all rows; keys that nobody sees.
-  for (const Index padding : {5, 66}) {
-    out.push_back({.heads = 1, .tokens = 70, .d = 4, .mask = 1, .padding = padding});
-  }
-  out.push_back({.heads = 2, .tokens = 9, .d = 3, .padding = 4});
-  out.push_back({.heads = 2, .tokens = 9, .d = 3, .padding = 9});
-  for (const Index mask : {0, 1}) {
-    out.push_back({.heads = 1, .tokens = 67, .d = 4, .mask = mask, .padding = 3, .scores = 1});
-  }
-  return out;
+  return problems<Problem>({// Around vectors and around tiles of 64 rows and keys.
+                            "heads=2,tokens=1,d=1,mask=none|causal", "heads=2,tokens=7,d=8,mask=none|causal",
+                            "heads=1,tokens=32,d=17,mask=none|causal",
+                            "heads=2,tokens=65,d=5,mask=none|causal", "heads=1,tokens=130,d=16,mask=causal",
+                            // Rows that see nothing under the causal mask, a whole tile of them, and all
+                            // rows; keys that nobody sees.
+                            "heads=1,tokens=70,d=4,mask=causal,padding=5|66",
+                            "heads=2,tokens=9,d=3,padding=4|9",
+                            "heads=1,tokens=67,d=4,mask=none|causal,padding=3,scores=large"});
 }
 
 auto Attention::make_input(const Problem& p, Setting& setting) -> Input {

@@ -1,7 +1,5 @@
 #include "assay/ops/batch_gradient.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -71,17 +69,13 @@ std::vector<double> GradientAccumulation::weights(const Problem& p) {
 }
 
 std::vector<GradientAccumulation::Problem> GradientAccumulation::corner_cases() {
-  std::vector<Problem> out;
-  for (const Index n : {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 65, 127, 257}) {
-    out.push_back({.n = n, .batch = 8, .micro = 4});
-  }
-  // One micro-batch, a batch smaller than one, many, and last ones that are partial.
-  for (const auto& [batch, micro] : {std::pair{4, 4}, {3, 4}, {1, 1}, {16, 1}, {10, 4}, {9, 8}, {17, 3}}) {
-    out.push_back({.n = 101, .batch = batch, .micro = micro});
-  }
-  // Beyond the size below which a threaded variant stays on one thread.
-  out.push_back({.n = 73751, .batch = 10, .micro = 4});
-  return out;
+  return problems<Problem>(
+      {"n=1|2|3|7|8|15|16|17|31|33|64|65|127|257,batch=8,micro=4",
+       // One micro-batch, a batch smaller than one, many, and last ones that are partial.
+       "n=101,batch=4|3,micro=4", "n=101,batch=1|16,micro=1", "n=101,batch=10,micro=4",
+       "n=101,batch=9,micro=8", "n=101,batch=17,micro=3",
+       // Beyond the size below which a threaded variant stays on one thread.
+       "n=73751,batch=10,micro=4"});
 }
 
 GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, const Input& in,
@@ -104,17 +98,10 @@ GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, co
 }
 
 std::vector<GradientClip::Problem> GradientClip::corner_cases() {
-  std::vector<Problem> out;
-  for (const Index n : {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 63, 65, 127, 129, 257, 1023, 1025, 4099, 5000}) {
-    out.push_back({.n = n});
-    out.push_back({.n = n, .size = 1});
-  }
-  // Beyond the size below which a threaded variant stays on one thread.
-  out.push_back({.n = 73751});
-  for (Index size = 2; size < static_cast<Index>(size_words.size()); ++size) {
-    for (const Index n : {37, 1025, 73751}) out.push_back({.n = n, .size = size});
-  }
-  return out;
+  return problems<Problem>(
+      {"n=1|2|3|7|8|15|16|17|31|33|63|65|127|129|257|1023|1025|4099|5000,size=above|below",
+       // Beyond the size below which a threaded variant stays on one thread.
+       "n=73751", "n=37|1025|73751,size=nan|infinite|huge|tiny"});
 }
 
 GradientClip::Input GradientClip::make_input(const Problem& p, Setting& setting) {

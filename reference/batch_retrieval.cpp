@@ -1,7 +1,5 @@
 #include "assay/ops/batch_retrieval.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cstring>
 

@@ -1,8 +1,5 @@
 #include "assay/ops/batched_gemm.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 namespace assay {
 namespace {
 
@@ -20,12 +17,7 @@ Pair operands(const Problem& p, const BatchedGemm::Input& in, Index i) {
 void naive(const Problem& p, const BatchedGemm::Input& in, BatchedGemm::Output& out) {
   for (Index i = 0; i < p.batch; ++i) {
     const auto [a, b] = operands(p, in, i);
-    float* c = out.c.data() + i * p.m * p.n;
-    for (Index row = 0; row < p.m; ++row) {
-      for (Index column = 0; column < p.n; ++column) {
-        c[row * p.n + column] = matrix::element<float>(a, b, row, column, p.k);
-      }
-    }
+    matrix::multiply(a, b, p.m, p.n, p.k, out.c.data() + i * p.m * p.n);
   }
 }
 

@@ -1,7 +1,6 @@
 #include "assay/ops/channel_sum.hpp"
 
-#include "assay/ops/elementwise_layout.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/elementwise.hpp"
 
 #include <cmath>
 
@@ -57,16 +56,13 @@ auto Op::make_input(const Problem& p, Setting& setting) -> Input {
 }
 
 auto Op::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  Expected want{positions_of(units(p), setting.units), {}, {}};
   const double roundings = product(p.n, p.plane()) - 1;
   const double g = setting.fill == Fill::exact ? 0 : rounding::g(roundings);
-  for (Index next = 0; next < want.size(); ++next) {
-    const Index c = want[next];
-    want.value.push_back(channel<double>(p, in.dz, c, [](double term) { return term; }));
+  return expect_at(positions_of(p.c, setting.units), [&](Index c) {
+    const auto sum = channel<double>(p, in.dz, c, [](double term) { return term; });
     const double magnitude = channel<double>(p, in.dz, c, [](double term) { return std::abs(term); });
-    want.bound.push_back(std::isfinite(want.value.back()) ? g * magnitude : 0);
-  }
-  return want;
+    return std::pair{sum, std::isfinite(sum) ? g * magnitude : 0};
+  });
 }
 
 template class detail::TypedOperation<ElementwiseChannelBiasBackward>;

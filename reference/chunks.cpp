@@ -1,9 +1,6 @@
 #include "assay/ops/chunks.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
-#include <string>
 
 namespace assay {
 namespace {
@@ -48,17 +45,6 @@ auto Chunks::expect(const Problem& p, const Input& in, Setting&) -> Expected {
   Expected want;
   for (Index i = 0; i < p.n; ++i) want.value.push_back(scrambled(in.seed[i], p.rounds(i)));
   return want;
-}
-
-Agreement Chunks::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  Agreement outcome{.compared = p.n, .total = p.n};
-  const auto [found, right] = std::mismatch(out.value.begin(), out.value.end(), want.value.begin());
-  if (found == out.value.end()) return outcome;
-  outcome.agrees = false;
-  outcome.detail = "value[" + std::to_string(found - out.value.begin()) + "] " +
-                   (is_poison(*found) ? "was not written: its task did not run"
-                                      : "is " + std::to_string(*found) + ", not " + std::to_string(*right));
-  return outcome;
 }
 
 std::vector<Figure> Chunks::figures(const Problem& p, const Input&, const Expected&, const Output&) {

@@ -1,7 +1,5 @@
 #include "assay/ops/concatenate.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -46,13 +44,9 @@ Index Concatenate::Problem::numbers(bool wide) const {
 }
 
 auto Concatenate::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  for (const Index types : {0, 1}) {
-    for (const auto& [pieces, n] : {std::pair{1, 1}, {2, 7}, {3, 1}, {4, 16}, {7, 33}, {20, 5}}) {
-      out.push_back({.pieces = pieces, .n = n, .types = types});
-    }
-  }
-  return out;
+  return problems<Problem>({"pieces=1|3,n=1,types=same|mixed", "pieces=2,n=7,types=same|mixed",
+                            "pieces=4,n=16,types=same|mixed", "pieces=7,n=33,types=same|mixed",
+                            "pieces=20,n=5,types=same|mixed"});
 }
 
 auto Concatenate::make_input(const Problem& p, Setting& setting) -> Input {

@@ -1,9 +1,5 @@
 #include "assay/ops/gemm.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -133,17 +129,16 @@ Gemm::Expected Gemm::expect(const Problem& p, const Input& in, Setting& setting)
   const bool integers_stay_exact = 36.0 * static_cast<double>(p.k) + 12 < 0x1p24;
   const bool same_value = setting.fill == Fill::exact && integers_stay_exact;
   const double factor = same_value ? 0 : rounding::g(static_cast<double>(p.k + 2));
-  Expected want{
-      expect_at(matrix::positions(p.m * p.n, p.multiply_adds(), matrix::corners_of(p.m, p.n), setting),
-                [&](Index flat) {
-                  const Index i = flat / p.n, j = flat % p.n;
-                  const float c = p.beta != 0 ? in.c[flat] : 0;
-                  const auto value = element<double>(p, in, i, j, c);
-                  return std::pair{
-                      value, matrix::bound_of(value, factor, magnitude(p, in, i, j, c), p.values, p.k + 2)};
-                }),
-      {},
-      {}};
+  Expected want{matrix::expect(p.m, p.n, p.multiply_adds(), setting,
+                               [&](Index i, Index j) {
+                                 const float c = p.beta != 0 ? in.c[i * p.n + j] : 0;
+                                 const auto value = element<double>(p, in, i, j, c);
+                                 return std::pair{value,
+                                                  matrix::bound_of(value, factor, magnitude(p, in, i, j, c),
+                                                                   p.values, p.k + 2)};
+                               }),
+                {},
+                {}};
   const bool sums_tell = same_value && p.values != matrix::special;
   if (!want.all && setting.units.empty() && sums_tell) expect_weighted_sums(p, in, setting.rng, want);
   return want;

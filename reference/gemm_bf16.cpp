@@ -1,8 +1,5 @@
 #include "assay/ops/gemm_bf16.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 namespace assay {
 namespace {
 
@@ -23,9 +20,7 @@ Widened b_of(const Problem& p, const GemmBf16::Input& in) {
 
 void naive(const Problem& p, const GemmBf16::Input& in, GemmBf16::Output& out) {
   const Widened a = a_of(p, in), b = b_of(p, in);
-  for (Index i = 0; i < p.m; ++i) {
-    for (Index j = 0; j < p.n; ++j) out.c[i * p.n + j] = matrix::element<float>(a, b, i, j, p.k);
-  }
+  matrix::multiply(a, b, p.m, p.n, p.k, out.c.data());
 }
 
 /// Returns the most that denormals taken for zero may change in one element.
@@ -71,14 +66,11 @@ auto GemmBf16::expect(const Problem& p, const Input& in, Setting& setting) -> Ex
   const Widened a = a_of(p, in), b = b_of(p, in);
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
   const double factor = rounding::g(static_cast<double>(p.k));
-  return expect_at(matrix::positions(p.m * p.n, p.multiply_adds(), matrix::corners_of(p.m, p.n), setting),
-                   [&](Index flat) {
-                     const Index i = flat / p.n, j = flat % p.n;
-                     const double bound = same_value ? 0
-                                                     : factor * matrix::magnitude(a, b, i, j, p.k) +
-                                                           underflow(a, b, i, j, p.k);
-                     return std::pair{matrix::element<double>(a, b, i, j, p.k), bound};
-                   });
+  return matrix::expect(p.m, p.n, p.multiply_adds(), setting, [&](Index i, Index j) {
+    const double bound =
+        same_value ? 0 : factor * matrix::magnitude(a, b, i, j, p.k) + underflow(a, b, i, j, p.k);
+    return std::pair{matrix::element<double>(a, b, i, j, p.k), bound};
+  });
 }
 
 void GemmBf16::salt(const Problem& p, const Input&, std::string_view, Index, std::uint16_t& element,

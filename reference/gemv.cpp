@@ -1,8 +1,5 @@
 #include "assay/ops/gemv.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 namespace assay {
 namespace {
 
@@ -26,25 +23,13 @@ const Register registered{[](Registry& r) {
 }  // namespace
 
 std::vector<Problem> Gemv::corner_cases() {
-  std::vector<Problem> out;
-  // Around the lane counts 4, 8, 16 and blocks of four and eight rows or vectors, and primes.
-  for (const Index m : {1, 2, 3, 5, 7, 8, 9, 13, 17}) {
-    for (const Index n : {1, 2, 3, 15, 16, 17, 31, 63, 65, 127, 129}) {
-      for (const Index trans : {0, 1}) out.push_back({.m = m, .n = n, .trans = trans});
-    }
-  }
-  for (const Index trans : {0, 1}) {
-    out.push_back({.m = 3, .n = 4099, .trans = trans});
-    out.push_back({.m = 4099, .n = 3, .trans = trans});
-    // Enough work for a threaded variant to divide.
-    out.push_back({.m = 257, .n = 1031, .trans = trans});
-    for (const Index values : {matrix::special, matrix::tiny}) {
-      out.push_back({.m = 37, .n = 67, .trans = trans, .values = values});
-      out.push_back({.m = 67, .n = 37, .trans = trans, .values = values});
-      out.push_back({.m = 257, .n = 1031, .trans = trans, .values = values});
-    }
-  }
-  return out;
+  return problems<Problem>(
+      {// Around the lane counts 4, 8, 16 and blocks of four and eight rows or vectors, and primes.
+       "m=1|2|3|5|7|8|9|13|17,n=1|2|3|15|16|17|31|63|65|127|129,trans=n|t", "m=3,n=4099,trans=n|t",
+       "m=4099,n=3,trans=n|t",
+       // Enough work for a threaded variant to divide.
+       "m=257,n=1031,trans=n|t", "m=37,n=67,trans=n|t,values=special|tiny",
+       "m=67,n=37,trans=n|t,values=special|tiny", "m=257,n=1031,trans=n|t,values=special|tiny"});
 }
 
 auto Gemv::make_input(const Problem& p, Setting& setting) -> Input {

@@ -1,8 +1,6 @@
 #include "assay/ops/im2col.hpp"
 
 #include "assay/error.hpp"
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -225,19 +223,16 @@ auto Im2col::expect(const Problem& p, const Input& in, Setting& setting) -> Expe
 
 auto Col2im::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Window window = p.window();
-  Expected want{positions_of(units(p), setting.units), {}, {}};
-  for (Index next = 0; next < want.size(); ++next) {
+  return expect_at(positions_of(units(p), setting.units), [&](Index pixel) {
     double sum = 0, magnitude = 0, terms = 0;
-    for_each_term(p, window, want[next], [&](Index from) {
+    for_each_term(p, window, pixel, [&](Index from) {
       sum += static_cast<double>(in.col[from]);
       magnitude += std::abs(static_cast<double>(in.col[from]));
       terms += 1;
     });
     const double roundings = setting.fill == Fill::exact ? 0 : std::max(terms - 1, 0.0);
-    want.value.push_back(sum);
-    want.bound.push_back(rounding::g(roundings) * magnitude);
-  }
-  return want;
+    return std::pair{sum, rounding::g(roundings) * magnitude};
+  });
 }
 
 Agreement Im2col::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {

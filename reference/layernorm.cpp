@@ -1,7 +1,5 @@
 #include "assay/ops/layernorm.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -13,8 +11,8 @@ namespace assay {
 namespace {
 
 using layernorm::epsilon;
+using layernorm::Expected;
 using layernorm::Problem;
-using Expected = layernorm::Rows::Expected;
 using layernorm::Statistic;
 using rounding::g;
 
@@ -265,26 +263,20 @@ const Register registered{[](Registry& r) {
 
 }  // namespace
 
-std::vector<Problem> layernorm::Rows::corner_cases() {
-  std::vector<Problem> out;
-  // Around the lane counts 4, 8, 16, unrolled blocks of four vectors, and groups of four rows.
-  for (const Index cols : {1, 2, 3, 5, 15, 16, 17, 31, 33, 63, 65, 127, 257}) {
-    for (const Index rows : {1, 2, 3, 7}) out.push_back({.rows = rows, .cols = cols});
-  }
-  // Every number of elements that whole vectors leave over, below one vector and after several.
-  for (Index cols = 4; cols < 16; ++cols) out.push_back({.rows = 5, .cols = cols});
-  for (Index cols = 66; cols < 82; ++cols) out.push_back({.rows = 4, .cols = cols});
-  // The rows of language models.
-  for (const Index cols : {768, 1023}) out.push_back({.rows = 3, .cols = cols});
-  out.push_back({.rows = 2, .cols = 4099});
-  // Beyond the size below which a threaded variant stays on one thread.
-  out.push_back({.rows = 97, .cols = 1025});
-  for (Index values = 1; values < static_cast<Index>(value_words.size()); ++values) {
-    // At one column y is beta, which the rounding of a large mean hides.
-    for (const Index cols : {17, 67, 1023}) out.push_back({.rows = 9, .cols = cols, .values = values});
-    out.push_back({.rows = 97, .cols = 1025, .values = values});
-  }
-  return out;
+std::vector<Problem> layernorm::corner_cases() {
+  return problems<Problem>(
+      {// Around the lane counts 4, 8, 16, unrolled blocks of four vectors, and groups of four rows.
+       "rows=1|2|3|7,cols=1|2|3|5|15|16|17|31|33|63|65|127|257",
+       // Every number of elements that whole vectors leave over, below one vector and after several.
+       "rows=5,cols=4|5|6|7|8|9|10|11|12|13|14|15",
+       "rows=4,cols=66|67|68|69|70|71|72|73|74|75|76|77|78|79|80|81",
+       // The rows of language models.
+       "rows=3,cols=768|1023", "rows=2,cols=4099",
+       // Beyond the size below which a threaded variant stays on one thread.
+       "rows=97,cols=1025",
+       // At one column y is beta, which the rounding of a large mean hides.
+       "rows=9,cols=17|67|1023,values=equal|large|huge|tiny|special",
+       "rows=97,cols=1025,values=equal|large|huge|tiny|special"});
 }
 
 auto LayerNorm::make_input(const Problem& p, Setting& setting) -> Input {

@@ -1,8 +1,5 @@
 #include "assay/ops/layernorm_backward.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 #include <cmath>
 #include <utility>
 
@@ -218,7 +215,7 @@ auto RmsNormBackward::expect(const Problem& p, const Input& in, Setting& setting
 
 std::vector<Problem> layernorm::RowsAndColumns::corner_cases() {
   std::vector<Problem> out;
-  for (const layernorm::Problem& p : Rows::corner_cases()) {
+  for (const layernorm::Problem& p : layernorm::corner_cases()) {
     if (p.values == 0) out.push_back({.rows = p.rows, .cols = p.cols});
   }
   return out;

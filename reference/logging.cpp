@@ -2,7 +2,6 @@
 
 #include "assay/error.hpp"
 #include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <unistd.h>

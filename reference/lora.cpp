@@ -1,14 +1,12 @@
 #include "assay/ops/lora.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 #include <memory>
 
 namespace assay {
 namespace {
 
 using lora::Problem;
+using matrix::multiply;
 using matrix::view;
 using matrix::View;
 
@@ -37,13 +35,6 @@ class Product {
   Index n_, k_;
   mutable std::vector<Element> known_;
 };
-
-template <class A, class B>
-void multiply(const A& a, const B& b, Index m, Index n, Index k, float* c) {
-  for (Index i = 0; i < m; ++i) {
-    for (Index j = 0; j < n; ++j) c[i * n + j] = matrix::element<float>(a, b, i, j, k);
-  }
-}
 
 void scale_by(float s, Buffer<float>& x) {
   for (float& each : x) each *= s;
@@ -142,10 +133,7 @@ auto Lora::expect(const Problem& p, const Input& in, Setting& setting) -> Expect
 
   const double s = static_cast<double>(p.scale), k = static_cast<double>(p.k), r = static_cast<double>(p.r);
   const double rounded = factor(setting, 2 * k + r + 1, 27 * std::abs(s) * k * r + 9 * k);
-  const Positions positions =
-      matrix::positions(p.m * p.n, full_work(p), matrix::corners_of(p.m, p.n), setting);
-  return expect_at(positions, [&](Index flat) {
-    const Index i = flat / p.n, j = flat % p.n;
+  return matrix::expect(p.m, p.n, full_work(p), setting, [&](Index i, Index j) {
     const double value =
         matrix::element<double>(x, w, i, j, p.k) + s * matrix::element<double>(xa, b, i, j, p.r);
     const double scale =
@@ -170,30 +158,24 @@ auto LoraBackward::expect(const Problem& p, const Input& in, Setting& setting) -
   const double in_dx = factor(setting, 2 * n + r + 1, largest * n * r + 9 * n);
   const double in_da = factor(setting, n + m + 1, largest * n * m);
   const double in_db = factor(setting, k + m + 1, largest * k * m);
-  Index first = 0;
-  const auto gradient = [&](Index rows, Index columns, double work, const auto& element) {
-    const Positions positions =
-        matrix::positions(rows * columns, work, matrix::corners_of(rows, columns), setting, first);
-    first += positions.count;
-    return expect_at(positions, [&, columns](Index flat) { return element(flat / columns, flat % columns); });
+  const auto dx = [&](Index i, Index j) {
+    return std::pair{matrix::element<double>(dy, w_turned, i, j, p.n) +
+                         s * matrix::element<double>(dyb, a_turned, i, j, p.r),
+                     in_dx * (matrix::magnitude(dy, w_turned, i, j, p.n) +
+                              std::abs(s) * matrix::magnitude(dyb_size, a_turned, i, j, p.r))};
   };
-  return {gradient(p.m, p.k, full_work(p),
-                   [&](Index i, Index j) {
-                     return std::pair{
-                         matrix::element<double>(dy, w_turned, i, j, p.n) +
-                             s * matrix::element<double>(dyb, a_turned, i, j, p.r),
-                         in_dx * (matrix::magnitude(dy, w_turned, i, j, p.n) +
-                                  std::abs(s) * matrix::magnitude(dyb_size, a_turned, i, j, p.r))};
-                   }),
-          gradient(p.k, p.r, 0,
-                   [&](Index i, Index j) {
-                     return std::pair{s * matrix::element<double>(x_turned, dyb, i, j, p.m),
-                                      in_da * std::abs(s) * matrix::magnitude(x_turned, dyb_size, i, j, p.m)};
-                   }),
-          gradient(p.r, p.n, 0, [&](Index i, Index j) {
-            return std::pair{s * matrix::element<double>(xa, dy, i, j, p.m),
-                             in_db * std::abs(s) * matrix::magnitude(xa_size, dy, i, j, p.m)};
-          })};
+  const auto da = [&](Index i, Index j) {
+    return std::pair{s * matrix::element<double>(x_turned, dyb, i, j, p.m),
+                     in_da * std::abs(s) * matrix::magnitude(x_turned, dyb_size, i, j, p.m)};
+  };
+  const auto db = [&](Index i, Index j) {
+    return std::pair{s * matrix::element<double>(xa, dy, i, j, p.m),
+                     in_db * std::abs(s) * matrix::magnitude(xa_size, dy, i, j, p.m)};
+  };
+  const Index first_da = p.m * p.k, first_db = first_da + p.k * p.r;
+  return {matrix::expect(p.m, p.k, full_work(p), setting, dx),
+          matrix::expect(p.k, p.r, 0, setting, da, first_da),
+          matrix::expect(p.r, p.n, 0, setting, db, first_db)};
 }
 
 // Where r is large or s is 0, W + s A B costs less to form than the products that the adapter is counted

@@ -1,10 +1,6 @@
 #include "assay/ops/loss_readback.hpp"
 
-#include "assay/registry.hpp"
-
-#include <algorithm>
 #include <memory>
-#include <string>
 
 namespace assay {
 namespace loss_readback {
@@ -129,24 +125,6 @@ auto LossReadback::expect(const Problem& p, const Input& in, Setting&) -> Expect
     want.correct.push_back(state.correct);
   }
   return want;
-}
-
-Agreement LossReadback::judge(const Problem&, const Input&, const Expected& want, const Output& out) {
-  Agreement outcome;
-  const auto compare = [&](std::string_view part, const Buffer<std::uint64_t>& found,
-                           const std::vector<std::uint64_t>& right) {
-    outcome.compared = outcome.total += found.size();
-    for (Index i = 0; i < found.size() && outcome.agrees; ++i) {
-      if (found[i] == right[static_cast<std::size_t>(i)]) continue;
-      outcome.agrees = false;
-      outcome.detail = std::string(part) + "[" + std::to_string(i) + "] is " + std::to_string(found[i]) +
-                       ", not " + std::to_string(right[static_cast<std::size_t>(i)]);
-    }
-  };
-  compare("loss", out.loss, want.loss);
-  compare("correct", out.correct, want.correct);
-  compare("batch", out.batch, want.batch);
-  return outcome;
 }
 
 Cost LossReadback::cost(const Problem& p) {

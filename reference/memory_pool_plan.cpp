@@ -2,9 +2,6 @@
 
 #include "assay/ops/memory_pool.hpp"
 
-#include "assay/ops/allocator_trace.hpp"
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -121,14 +118,7 @@ auto MemoryPoolPlan::problem_of(const std::filesystem::path& file) -> Problem {
 }
 
 std::vector<Problem> MemoryPoolPlan::corner_cases() {
-  using memory_pool::Pattern;
-  std::vector<Problem> out;
-  for (const Pattern pattern : {Pattern::nested, Pattern::short_lived, Pattern::clipped}) {
-    for (const Index blocks : {1, 2, 3, 4, 7, 16, 33, 63, 65, 130, 257, 1000}) {
-      out.push_back({.blocks = blocks, .pattern = static_cast<Index>(pattern)});
-    }
-  }
-  return out;
+  return problems<Problem>({"blocks=1|2|3|4|7|16|33|63|65|130|257|1000,pattern=nested|short|clipped"});
 }
 
 double MemoryPoolPlan::footprint(const Problem& p) {

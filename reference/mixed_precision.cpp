@@ -1,8 +1,6 @@
 #include "assay/ops/mixed_precision.hpp"
 
-#include "assay/ops/arrays.hpp"
 #include "assay/ops/gemm_bf16.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,9 +17,7 @@ matrix::View<float> transposed(const float* data, Index rows, Index columns) {
 void naive(const Problem& p, const MixedPrecision::Input& in, MixedPrecision::Output& out) {
   const auto x = matrix::view(in.x.data(), p.m, p.k), w = matrix::view(in.w.data(), p.k, p.n),
              dy = matrix::view(in.dy.data(), p.m, p.n), x_turned = transposed(in.x.data(), p.k, p.m);
-  for (Index i = 0; i < p.m; ++i) {
-    for (Index j = 0; j < p.n; ++j) out.y[i * p.n + j] = matrix::element<float>(x, w, i, j, p.k);
-  }
+  matrix::multiply(x, w, p.m, p.n, p.k, out.y.data());
   for (Index l = 0; l < p.k; ++l) {
     for (Index j = 0; j < p.n; ++j) {
       const float gradient = matrix::element<float>(x_turned, dy, l, j, p.m);
@@ -58,20 +54,18 @@ auto MixedPrecision::expect(const Problem& p, const Input& in, Setting& setting)
   const auto x = matrix::view(in.x.data(), p.m, p.k), w = matrix::view(in.w.data(), p.k, p.n),
              dy = matrix::view(in.dy.data(), p.m, p.n), x_turned = transposed(in.x.data(), p.k, p.m);
   const double work = product(p.m, p.n, p.k);
-  return {expect_at(matrix::positions(p.m * p.n, work, matrix::corners_of(p.m, p.n), setting),
-                    [&](Index flat) {
-                      const Index i = flat / p.n, j = flat % p.n;
-                      return std::pair{matrix::element<double>(x, w, i, j, p.k),
-                                       off(static_cast<double>(p.k), matrix::magnitude(x, w, i, j, p.k))};
-                    }),
-          expect_at(matrix::positions(p.k * p.n, work, matrix::corners_of(p.k, p.n), setting, p.m * p.n),
-                    [&](Index flat) {
-                      const Index l = flat / p.n, j = flat % p.n;
-                      const double before = w(l, j), size = matrix::magnitude(x_turned, dy, l, j, p.m);
-                      return std::pair{before - rate * matrix::element<double>(x_turned, dy, l, j, p.m),
-                                       rate * off(static_cast<double>(p.m) + 2, size) +
-                                           rounding::g(2) * (std::abs(before) + rate * size)};
-                    })};
+  const auto y = [&](Index i, Index j) {
+    return std::pair{matrix::element<double>(x, w, i, j, p.k),
+                     off(static_cast<double>(p.k), matrix::magnitude(x, w, i, j, p.k))};
+  };
+  const auto w_next = [&](Index l, Index j) {
+    const double before = w(l, j), size = matrix::magnitude(x_turned, dy, l, j, p.m);
+    return std::pair{
+        before - rate * matrix::element<double>(x_turned, dy, l, j, p.m),
+        rate * off(static_cast<double>(p.m) + 2, size) + rounding::g(2) * (std::abs(before) + rate * size)};
+  };
+  return {matrix::expect(p.m, p.n, work, setting, y),
+          matrix::expect(p.k, p.n, work, setting, w_next, p.m * p.n)};
 }
 
 void MixedPrecision::salt(const Problem& p, const Input&, std::string_view, Index, float& element,

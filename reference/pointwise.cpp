@@ -1,9 +1,7 @@
 #include "assay/ops/pointwise.hpp"
 
-#include "assay/ops/elementwise_layout.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/elementwise.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <memory>
 

@@ -1,8 +1,5 @@
 #include "assay/ops/small_products.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 namespace assay {
 namespace {
 
@@ -13,9 +10,7 @@ void naive(const Problem& p, const SmallProducts::Input& in, SmallProducts::Outp
     const auto x = matrix::view(in.x.data() + s * p.rows * p.k, p.rows, p.k),
                w = matrix::view(in.w.data(), p.k, p.n);
     float* const y = out.y.data() + s * p.rows * p.n;
-    for (Index i = 0; i < p.rows; ++i) {
-      for (Index j = 0; j < p.n; ++j) y[i * p.n + j] = matrix::element<float>(x, w, i, j, p.k);
-    }
+    matrix::multiply(x, w, p.rows, p.n, p.k, y);
     for (Index j = 0; j < p.n; ++j) {
       float sum = 0;
       for (Index i = 0; i < p.rows; ++i) sum += y[i * p.n + j];
@@ -49,17 +44,16 @@ auto SmallProducts::expect(const Problem& p, const Input& in, Setting& setting) 
   const double factor = rounding::g(static_cast<double>(p.k) + rows + 3);
   // An element needs the products of all rows of its sample.
   const double work = product(all, p.n, p.k) * rows;
-  return expect_at(matrix::positions(all * p.n, work, matrix::corners_of(all, p.n), setting),
-                   [&](Index flat) {
-                     const Index row = flat / p.n, j = flat % p.n, first = row / p.rows * p.rows;
-                     double mean = 0, size = 0;
-                     for (Index i = first; i < first + p.rows; ++i) {
-                       mean += matrix::element<double>(x, w, i, j, p.k) / rows;
-                       size += matrix::magnitude(x, w, i, j, p.k) / rows;
-                     }
-                     return std::pair{matrix::element<double>(x, w, row, j, p.k) - mean,
-                                      factor * (matrix::magnitude(x, w, row, j, p.k) + size)};
-                   });
+  return matrix::expect(all, p.n, work, setting, [&](Index row, Index j) {
+    const Index first = row / p.rows * p.rows;
+    double mean = 0, size = 0;
+    for (Index i = first; i < first + p.rows; ++i) {
+      mean += matrix::element<double>(x, w, i, j, p.k) / rows;
+      size += matrix::magnitude(x, w, i, j, p.k) / rows;
+    }
+    return std::pair{matrix::element<double>(x, w, row, j, p.k) - mean,
+                     factor * (matrix::magnitude(x, w, row, j, p.k) + size)};
+  });
 }
 
 template class detail::TypedOperation<SmallProducts>;

@@ -1,7 +1,5 @@
 #include "assay/ops/softmax_cross_entropy.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -49,22 +47,12 @@ const Register registered{[](Registry& r) {
 }  // namespace
 
 auto SoftmaxCrossEntropy::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  // Around the lane counts 4, 8, 16 and two vectors to a turn.
-  for (const Index cols : {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 65, 257}) {
-    out.push_back({.rows = 3, .cols = cols, .smoothing = cols % 2 * 10});
-  }
-  for (const Index cols : {2, 10, 33}) {
-    out.push_back({.rows = 17, .cols = cols, .smoothing = cols == 33 ? 5 : 0, .logits = 1});
-  }
-  for (const Index logits : {2, 3}) {
-    for (const Index cols : {7, 33, 257}) {
-      out.push_back({.rows = 17, .cols = cols, .smoothing = cols == 33 ? 5 : 0, .logits = logits});
-    }
-  }
-  out.push_back({.rows = 1, .cols = 10});
-  out.push_back({.rows = 16, .cols = 1000, .smoothing = 10});
-  return out;
+  return problems<Problem>({// Around the lane counts 4, 8, 16 and two vectors to a turn.
+                            "rows=3,cols=2|8|16", "rows=3,cols=1|3|7|15|17|31|33|65|257,smoothing=10",
+                            "rows=17,cols=2|10,logits=large", "rows=17,cols=33,smoothing=5,logits=large",
+                            "rows=17,cols=7|257,logits=huge|special",
+                            "rows=17,cols=33,smoothing=5,logits=huge|special", "rows=1,cols=10",
+                            "rows=16,cols=1000,smoothing=10"});
 }
 
 auto SoftmaxCrossEntropy::make_input(const Problem& p, Setting& setting) -> Input {

@@ -1,7 +1,5 @@
 #include "assay/ops/staged_copy.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -1,7 +1,5 @@
 #include "assay/ops/state_buffers.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>

@@ -1,8 +1,5 @@
 #include "assay/ops/table_copy.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 namespace assay {
 namespace {
 

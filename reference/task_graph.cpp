@@ -1,9 +1,7 @@
 #include "assay/ops/task_graph.hpp"
 
 #include "assay/error.hpp"
-#include "assay/registry.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -93,16 +91,11 @@ __attribute__((noinline)) void TaskGraph::run_task(const Input& in, Output& out,
 }
 
 auto TaskGraph::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  const auto shapes = static_cast<Index>(DagShape::file);
-  for (Index shape = 0; shape < shapes; ++shape) {
-    for (const Index tasks : {1, 2, 3, 10, 101}) out.push_back({.tasks = tasks, .shape = shape, .grain = 0});
-    out.push_back({.tasks = 500, .shape = shape, .grain = 0, .ids = 1});
-    // Long enough for threads to meet in the middle of tasks.
-    out.push_back({.tasks = 60, .shape = shape, .grain = 2000, .durations = 1, .ids = 1});
-  }
-  out.push_back({.tasks = 5000, .grain = 0});
-  return out;
+  const std::string shape = ",shape=layered_random|chain|wavefront|inception|residual";
+  return problems<Problem>({"tasks=1|2|3|10|101,grain=0" + shape, "tasks=500,grain=0,ids=shuffled" + shape,
+                            // Long enough for threads to meet in the middle of tasks.
+                            "tasks=60,grain=2000,durations=skewed,ids=shuffled" + shape,
+                            "tasks=5000,grain=0"});
 }
 
 double TaskGraph::footprint(const Problem& p) {

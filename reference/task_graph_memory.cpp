@@ -2,7 +2,6 @@
 
 #include "assay/error.hpp"
 #include "assay/ops/memory_pool.hpp"
-#include "assay/registry.hpp"
 
 #include <cmath>
 #include <limits>
@@ -178,15 +177,10 @@ Lives lives_in_order(const Dag& graph) {
 }  // namespace task_graph_memory
 
 auto TaskGraphMemory::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  const auto shapes = static_cast<Index>(DagShape::file);
-  for (Index shape = 0; shape < shapes; ++shape) {
-    for (const Index tasks : {1, 2, 3, 9, 31}) out.push_back({.tasks = tasks, .shape = shape});
-    // Past one word of 64 tasks.
-    out.push_back({.tasks = 101, .shape = shape, .sizes = 1, .ids = 1});
-    out.push_back({.tasks = 130, .shape = shape, .ids = 1});
-  }
-  return out;
+  const std::string shape = ",shape=layered_random|chain|wavefront|inception|residual";
+  return problems<Problem>({"tasks=1|2|3|9|31" + shape,
+                            // Past one word of 64 tasks.
+                            "tasks=101,sizes=equal,ids=shuffled" + shape, "tasks=130,ids=shuffled" + shape});
 }
 
 double TaskGraphMemory::footprint(const Problem& p) {

@@ -113,34 +113,25 @@ Network TrainStep::network_of(const Problem& p) {
 Index TrainStep::Problem::parameters() const { return Segments(network_of(*this)).total(); }
 
 std::vector<Problem> TrainStep::corner_cases() {
-  std::vector<Problem> out;
-  constexpr Index classifier = 0, transformer = 1, full = 0, causal = 1;
-  const auto add_classifier = [&](Index batch, Index channels, Index side, Index width, Index t) {
-    out.push_back(
-        {.network = classifier, .batch = batch, .channels = channels, .side = side, .width = width, .t = t});
-  };
-  const auto add_transformer = [&](Index batch, Index channels, Index side, Index width, Index patch,
-                                   Index heads, Index mask, Index t) {
-    out.push_back({transformer, batch, channels, side, width, patch, heads, mask, t});
-  };
-  // One image and odd batches; odd sides, whose half is rounded up; filters around a vector; late steps.
-  add_classifier(1, 1, 8, 1, 1);
-  add_classifier(2, 3, 8, 3, 1);
-  add_classifier(3, 2, 9, 4, 2);
-  add_classifier(5, 1, 11, 5, 1000);
-  add_classifier(1, 1, 13, 9, 100000);
-  // Many images, whose gradients cancel so far that nothing is clipped.
-  add_classifier(60, 1, 8, 2, 1);
-  // One token, a head for each number, one head; widths that are no multiple of a vector.
-  add_transformer(1, 1, 8, 6, 8, 1, full, 1);
-  add_transformer(2, 1, 8, 8, 4, 2, full, 1);
-  add_transformer(3, 1, 8, 5, 4, 5, causal, 2);
-  add_transformer(1, 3, 9, 12, 3, 3, causal, 1000);
-  add_transformer(2, 2, 8, 17, 2, 1, full, 3);
-  // Enough work for two threads.
-  add_classifier(7, 3, 16, 8, 1);
-  add_transformer(9, 1, 12, 16, 3, 4, causal, 1);
-  return out;
+  return problems<Problem>({
+      // One image and odd batches; odd sides, whose half is rounded up; filters around a vector; late steps.
+      "batch=1,channels=1,side=8,width=1",
+      "batch=2,channels=3,side=8,width=3",
+      "batch=3,channels=2,side=9,width=4,t=2",
+      "batch=5,channels=1,side=11,width=5,t=1000",
+      "batch=1,channels=1,side=13,width=9,t=100000",
+      // Many images, whose gradients cancel so far that nothing is clipped.
+      "batch=60,channels=1,side=8,width=2",
+      // One token, a head for each number, one head; widths that are no multiple of a vector.
+      "network=transformer,batch=1,channels=1,side=8,width=6,patch=8,heads=1",
+      "network=transformer,batch=2,channels=1,side=8,width=8,heads=2",
+      "network=transformer,batch=3,channels=1,side=8,width=5,heads=5,mask=causal,t=2",
+      "network=transformer,batch=1,channels=3,side=9,width=12,patch=3,heads=3,mask=causal,t=1000",
+      "network=transformer,batch=2,channels=2,side=8,width=17,patch=2,heads=1,t=3",
+      // Enough work for two threads.
+      "batch=7,channels=3,side=16,width=8",
+      "network=transformer,batch=9,channels=1,side=12,width=16,patch=3,heads=4,mask=causal",
+  });
 }
 
 double TrainStep::footprint(const Problem& p) {

@@ -1,10 +1,13 @@
 /// Agreement: whether what a variant wrote is what the oracle expects, and by how much it is off.
 #pragma once
 
+#include "assay/buffer.hpp"
 #include "assay/figure.hpp"
 #include "assay/problem.hpp"
 
-#include <initializer_list>
+#include <algorithm>
+#include <concepts>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,6 +56,21 @@ Agreement within(const Shape& shape, std::span<const float> actual, std::span<co
                  std::span<const double> bound);
 Agreement within(const Shape& shape, std::span<const double> actual, std::span<const double> expected,
                  std::span<const double> bound);
+
+/// Compares integers.
+template <std::integral T>
+Agreement within(const Shape& shape, std::span<const T> actual, const std::vector<T>& expected) {
+  const auto total = static_cast<Index>(expected.size());
+  Agreement out{.compared = total, .total = total};
+  const auto [found, right] = std::ranges::mismatch(actual, expected);
+  if (right == expected.end()) return out;
+  out.agrees = false;
+  out.worst_error = std::numeric_limits<double>::infinity();
+  out.detail = shape.element(found - actual.begin()) +
+               (is_poison(*found) ? " was not written" : " is " + std::to_string(*found)) + ", expected " +
+               std::to_string(*right);
+  return out;
+}
 
 /// Compares where only the elements at flat positions `where` (strictly increasing) have an expectation.
 Agreement within_sampled(const Shape& shape, std::span<const float> actual, std::span<const Index> where,

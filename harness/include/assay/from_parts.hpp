@@ -25,26 +25,33 @@ Index extent_of(const Problem& problem, const auto& extent) {
   }
 }
 
-/// The number of elements of a part, which may exceed an Index.
+template <class Problem>
+std::vector<Index> extents_of(const auto& part, const Problem& problem) {
+  return std::apply(
+      [&](const auto&... extents) { return std::vector<Index>{extent_of(problem, extents)...}; },
+      part.extents);
+}
+
+/// The number of elements, which may exceed an Index.
 template <class Problem>
 double elements_of(const auto& part, const Problem& problem) {
-  return std::apply(
-      [&](const auto&... extents) { return (1.0 * ... * static_cast<double>(extent_of(problem, extents))); },
-      part.extents);
+  double out = 1;
+  for (const Index extent : extents_of(part, problem)) out *= static_cast<double>(extent);
+  return out;
 }
 
 template <class Problem>
 auto buffer_of(const auto& part, const Problem& problem, const Setting& setting) {
-  using Element = typename std::remove_cvref_t<decltype(part)>::Element;
   static_assert(std::tuple_size_v<decltype(part.extents)> > 0, "give the part its extents");
-  return setting.buffer<Element>(std::apply(
-      [&](const auto&... extents) { return (Index{1} * ... * extent_of(problem, extents)); }, part.extents));
+  Index size = 1;
+  for (const Index extent : extents_of(part, problem)) size *= extent;
+  return setting.buffer<typename std::remove_cvref_t<decltype(part)>::Element>(size);
 }
 
 /// The expectations of `count` parts, in their order.
 template <std::size_t count, class Expected>
 auto expectations(const Expected& want) {
-  static_assert(count <= 4, "judge() has to be written for so many parts");
+  static_assert(count <= 3, "judge() has to be written for so many parts");
   if constexpr (std::derived_from<Expected, Expectation>) {
     return std::tie(want);
   } else if constexpr (count == 1) {
@@ -53,22 +60,20 @@ auto expectations(const Expected& want) {
   } else if constexpr (count == 2) {
     const auto& [first, second] = want;
     return std::tie(first, second);
-  } else if constexpr (count == 3) {
+  } else {
     const auto& [first, second, third] = want;
     return std::tie(first, second, third);
-  } else {
-    const auto& [first, second, third, fourth] = want;
-    return std::tie(first, second, third, fourth);
   }
 }
 
 }  // namespace detail
 
 /// The base of a contract `Op` whose parts have extents. It gives what follows from them; where it does not
-/// fit, the contract writes its own, which may call this one. The parts of the output that are computed in
-/// floating point are expected as `Expected`: an Expectation, or an aggregate of one for each part.
+/// fit, the contract writes its own, which may call this one. What is expected of an output of several parts
+/// is an aggregate: an Expectation for each, or a vector of integers, in their order.
 template <class Op>
 struct FromParts {
+  using Expected = Expectation;
   static constexpr int version = 1;
   static constexpr bool f32 = true;  ///< as Cost::f32
 
@@ -151,10 +156,9 @@ struct FromParts {
     constexpr std::size_t count = std::tuple_size_v<decltype(O::Output::parts())>;
     const auto expected = detail::expectations<count>(want);
     const auto judged = [&](const auto& part, const auto& expectation) {
-      const auto extents = std::apply(
-          [&](const auto&... each) { return std::vector<Index>{detail::extent_of(problem, each)...}; },
-          part.extents);
-      return within({part.name, extents}, part.of(out), expectation);
+      using Element = typename std::remove_cvref_t<decltype(part)>::Element;
+      return within({part.name, detail::extents_of(part, problem)}, std::span<const Element>(part.of(out)),
+                    expectation);
     };
     return [&]<std::size_t... k>(std::index_sequence<k...>) {
       return (... & judged(std::get<k>(parts), std::get<k>(expected)));

@@ -97,6 +97,7 @@ struct Part {
   std::tuple<Extents...> extents;
   Role role = Role::changing;  ///< of an input
 
+  constexpr Part as(Role its_role) const { return {name, member, extents, its_role}; }
   Buffer<T>& of(Owner& owner) const { return owner.*member; }
   const Buffer<T>& of(const Owner& owner) const { return owner.*member; }
 };
@@ -105,26 +106,18 @@ constexpr Part<Owner, T, Extents...> part(std::string_view name, Buffer<T> Owner
                                           Extents... extents) {
   return {name, member, {extents...}};
 }
-template <class Owner, class T, class... Extents>
-constexpr Part<Owner, T, Extents...> permuted(std::string_view name, Buffer<T> Owner::*member,
-                                              Extents... extents) {
-  return {name, member, {extents...}, Role::permuted};
+constexpr auto permuted(std::string_view name, auto member, auto... extents) {
+  return part(name, member, extents...).as(Role::permuted);
 }
-template <class Owner, class T, class... Extents>
-constexpr Part<Owner, T, Extents...> redrawn(std::string_view name, Buffer<T> Owner::*member,
-                                             Extents... extents) {
-  return {name, member, {extents...}, Role::redrawn};
+constexpr auto redrawn(std::string_view name, auto member, auto... extents) {
+  return part(name, member, extents...).as(Role::redrawn);
 }
-template <class Owner, class T, class... Extents>
-constexpr Part<Owner, T, Extents...> steady(std::string_view name, Buffer<T> Owner::*member,
-                                            Extents... extents) {
-  return {name, member, {extents...}, Role::steady};
+constexpr auto steady(std::string_view name, auto member, auto... extents) {
+  return part(name, member, extents...).as(Role::steady);
 }
 /// Frozen weights, for example, which Variant::prepare may pack.
-template <class Owner, class T, class... Extents>
-constexpr Part<Owner, T, Extents...> constant(std::string_view name, Buffer<T> Owner::*member,
-                                              Extents... extents) {
-  return {name, member, {extents...}, Role::constant};
+constexpr auto constant(std::string_view name, auto member, auto... extents) {
+  return part(name, member, extents...).as(Role::constant);
 }
 
 /// One of several buffers of a part.

@@ -1,10 +1,8 @@
 /// The contract `attention`: scaled dot-product attention of several heads, full or causal, with padding.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 
@@ -65,7 +63,6 @@ struct Attention : FromParts<Attention> {
       return std::tuple{part("y", &Output::y, &Problem::heads, &Problem::tokens, &Problem::d)};
     }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();

@@ -3,10 +3,8 @@
 #pragma once
 
 #include "assay/ops/arrays.hpp"
-#include "assay/ops/expectation.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
 #include <vector>
 
 namespace assay {
@@ -53,7 +51,6 @@ struct GradientAccumulation : FromParts<GradientAccumulation> {
     Buffer<float> sum;
     static constexpr auto parts() { return std::tuple{part("sum", &Output::sum, &Problem::n)}; }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();

@@ -4,8 +4,6 @@
 #include "assay/ops/known_records.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
-
 namespace assay {
 
 /// batch[b, :] = file[indices[w, b], :] for b in [0, batch)

@@ -48,7 +48,6 @@ struct BatchedGemm : FromParts<BatchedGemm> {
       return std::tuple{part("c", &Output::c, &Problem::batch, &Problem::m, &Problem::n)};
     }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();

@@ -3,10 +3,7 @@
 #pragma once
 
 #include "assay/ops/arrays.hpp"
-#include "assay/ops/expectation.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 
@@ -49,7 +46,6 @@ struct ElementwiseChannelBiasBackward : FromParts<ElementwiseChannelBiasBackward
     Buffer<float> db;
     static constexpr auto parts() { return std::tuple{part("db", &Output::db, &Problem::c)}; }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();

@@ -2,10 +2,7 @@
 #pragma once
 
 #include "assay/ops/arrays.hpp"
-#include "assay/ops/expectation.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 

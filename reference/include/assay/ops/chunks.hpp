@@ -3,8 +3,6 @@
 
 #include "assay/registry.hpp"
 
-#include <array>
-#include <string>
 #include <vector>
 
 namespace assay {
@@ -50,7 +48,6 @@ struct Chunks : FromParts<Chunks> {
 
   static std::vector<Problem> corner_cases();
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static constexpr bool f32 = false;
   static std::vector<Figure> figures(const Problem&, const Input&, const Expected&, const Output&);
 };

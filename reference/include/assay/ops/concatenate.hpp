@@ -1,10 +1,9 @@
 /// The contract `concatenate`: pieces one after the other in one array, of one type or of two.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
 #include <vector>
 
 namespace assay {

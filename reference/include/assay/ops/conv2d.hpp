@@ -3,11 +3,8 @@
 #pragma once
 
 #include "assay/ops/arrays.hpp"
-#include "assay/ops/expectation.hpp"
 #include "assay/ops/window.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 namespace conv2d {
@@ -26,9 +23,8 @@ struct Layer : WindowFields {
 
   template <class Problem>
   static constexpr auto layer_fields() {
-    return std::tuple_cat(std::tuple{field<Problem>("n", static_cast<Index Problem::*>(&Layer::n)),
-                                     field<Problem>("c", static_cast<Index Problem::*>(&Layer::c)),
-                                     field<Problem>("f", static_cast<Index Problem::*>(&Layer::f))},
+    return std::tuple_cat(std::tuple{field<Problem>("n", &Problem::n), field<Problem>("c", &Problem::c),
+                                     field<Problem>("f", &Problem::f)},
                           window_fields<Problem>());
   }
 };
@@ -52,6 +48,18 @@ struct DataProblem : Layer {
 
 /// Throws Error naming `where` when the window does not fit into the padded image.
 void demand_a_window_that_fits(std::string_view where, const Layer& layer);
+
+/// Problems of these shapes, and where `biased` every other one with a bias, too, so that each way of adding
+/// it meets each kind of window.
+template <class P>
+std::vector<P> corners(std::span<const std::string_view> shapes, bool biased) {
+  std::vector<P> out;
+  for (const std::string_view shape : shapes) out.push_back(parse_problem<P>("a corner case", shape));
+  for (std::size_t i = 0; biased && i < shapes.size(); i += 2) {
+    out.push_back(parse_problem<P>("a corner case", std::string(shapes[i]) + ",bias=per_filter"));
+  }
+  return out;
+}
 
 /// Above this many products the oracle computes a sample of outputs.
 inline constexpr double full_oracle_limit = 0x1p25;
@@ -119,7 +127,6 @@ struct Conv2d : conv2d::Convolution<Conv2d> {
       return std::tuple{part("y", &Output::y, &Problem::n, &Problem::f, &Problem::out_h, &Problem::out_w)};
     }
   };
-  using Expected = Expectation;
 
   static std::vector<Problem> corner_cases();
   static Expected expect(const Problem&, const Input&, Setting&);
@@ -160,7 +167,6 @@ struct Conv2dDataGradient : conv2d::Convolution<Conv2dDataGradient> {
       return std::tuple{part("dx", &Output::dx, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
     }
   };
-  using Expected = Expectation;
 
   static std::vector<Problem> corner_cases();
   static Expected expect(const Problem&, const Input&, Setting&);

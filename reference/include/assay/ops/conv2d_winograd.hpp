@@ -5,7 +5,6 @@
 
 #include "assay/ops/conv2d.hpp"
 
-#include <array>
 #include <cstddef>
 
 namespace assay {

@@ -4,8 +4,6 @@
 #include "assay/ops/matrix.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
-
 namespace assay {
 
 /// C = alpha op(A) op(B) + beta C, where op is the identity or the transpose.

@@ -67,7 +67,6 @@ struct GemmBf16 : FromParts<GemmBf16> {
     Buffer<float> c;
     static constexpr auto parts() { return std::tuple{part("c", &Output::c, &Problem::m, &Problem::n)}; }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();

@@ -54,7 +54,6 @@ struct Gemv : FromParts<Gemv> {
     Buffer<float> y;
     static constexpr auto parts() { return std::tuple{part("y", &Output::y, &Problem::results)}; }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();

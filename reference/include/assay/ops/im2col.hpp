@@ -1,11 +1,9 @@
 /// The contracts `im2col` and `col2im`: the patches under a sliding window, laid out as a matrix, and back.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/ops/window.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 namespace im2col {
@@ -133,7 +131,6 @@ struct Col2im : im2col::Patches<Col2im> {
       return std::tuple{part("image", &Output::image, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
     }
   };
-  using Expected = Expectation;
 
   static Expected expect(const Problem&, const Input&, Setting&);
   static Cost cost(const Problem&);

@@ -3,10 +3,7 @@
 #pragma once
 
 #include "assay/ops/arrays.hpp"
-#include "assay/ops/expectation.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 namespace layernorm {
@@ -34,13 +31,18 @@ struct Statistic {
   std::vector<double> value, below, above;
 };
 
+struct Expected : Positions {  ///< rows
+  Statistic rstd, mean;        ///< no mean of rmsnorm
+};
+
+std::vector<Problem> corner_cases();
+
 /// What all contracts of normalised rows have in common.
-struct Rows {
+template <class Op>
+struct Rows : FromParts<Op> {
   using Problem = layernorm::Problem;
-  struct Expected : Positions {  ///< rows
-    Statistic rstd, mean;        ///< no mean of rmsnorm
-  };
-  static std::vector<Problem> corner_cases();
+  using Expected = layernorm::Expected;
+  static std::vector<Problem> corner_cases() { return layernorm::corner_cases(); }
   /// A unit is a row.
   static Index units(const Problem& p) { return p.rows; }
 };
@@ -82,7 +84,7 @@ struct Rows {
 /// A term left out of a sum shows for cols up to about 4,000, where 1 / n is n u.
 ///
 /// Source: Ba, Kiros and Hinton, Layer Normalization, arXiv:1607.06450 (2016), equations 3 and 4.
-struct LayerNorm : layernorm::Rows, FromParts<LayerNorm> {
+struct LayerNorm : layernorm::Rows<LayerNorm> {
   static constexpr std::string_view name = "layernorm";
   static constexpr std::string_view about =
       "y = (x - mean) / sqrt(variance + 1e-5) gamma + beta for each row, f32, with mean and 1 / sqrt";
@@ -129,7 +131,7 @@ struct LayerNorm : layernorm::Rows, FromParts<LayerNorm> {
 ///
 /// Source: Zhang and Sennrich, Root Mean Square Layer Normalization, NeurIPS 2019, equation 4; epsilon as in
 /// LLaMA (Touvron et al., arXiv:2302.13971).
-struct RmsNorm : layernorm::Rows, FromParts<RmsNorm> {
+struct RmsNorm : layernorm::Rows<RmsNorm> {
   static constexpr std::string_view name = "rmsnorm";
   static constexpr std::string_view about =
       "y = x / sqrt(mean(x^2) + 1e-5) gamma for each row, f32, with 1 / sqrt";
@@ -168,7 +170,7 @@ struct RmsNorm : layernorm::Rows, FromParts<RmsNorm> {
 /// Source: the transformer block, Vaswani et al., Attention Is All You Need, NeurIPS 2017, section 3.1, in
 /// the order of GPT-2, where the sum is kept: Radford et al., Language Models are Unsupervised Multitask
 /// Learners (2019), section 2.3.
-struct LayerNormResidual : layernorm::Rows, FromParts<LayerNormResidual> {
+struct LayerNormResidual : layernorm::Rows<LayerNormResidual> {
   static constexpr std::string_view name = "layernorm_residual";
   static constexpr std::string_view about =
       "s = x + r and y = (s - mean) / sqrt(variance + 1e-5) gamma + beta for each row, f32";
@@ -208,7 +210,7 @@ struct LayerNormResidual : layernorm::Rows, FromParts<LayerNormResidual> {
 /// rounded s. In the exact fill s is a small integer other than 0, as x is there.
 ///
 /// Source: LLaMA, Touvron et al., arXiv:2302.13971 (2023), section 2.2, on Zhang and Sennrich (2019).
-struct RmsNormResidual : layernorm::Rows, FromParts<RmsNormResidual> {
+struct RmsNormResidual : layernorm::Rows<RmsNormResidual> {
   static constexpr std::string_view name = "rmsnorm_residual";
   static constexpr std::string_view about =
       "s = x + r and y = s / sqrt(mean(s^2) + 1e-5) gamma for each row, f32";

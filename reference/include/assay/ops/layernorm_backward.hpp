@@ -4,8 +4,6 @@
 #include "assay/ops/layernorm.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
-
 namespace assay {
 namespace layernorm {
 

@@ -4,8 +4,6 @@
 
 #include "assay/registry.hpp"
 
-#include <array>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>

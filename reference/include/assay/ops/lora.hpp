@@ -51,7 +51,6 @@ struct Lora : FromParts<Lora> {
     Buffer<float> y;
     static constexpr auto parts() { return std::tuple{part("y", &Output::y, &Problem::m, &Problem::n)}; }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();

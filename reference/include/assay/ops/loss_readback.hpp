@@ -4,10 +4,8 @@
 
 #include "assay/registry.hpp"
 
-#include <array>
 #include <condition_variable>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -103,7 +101,6 @@ struct LossReadback : FromParts<LossReadback> {
 
   static std::vector<Problem> corner_cases();
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
   static bool has_helpers(const Problem&) { return true; }
   /// As Variant::helpers: the thread of a Queue.

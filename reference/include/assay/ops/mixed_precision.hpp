@@ -5,8 +5,6 @@
 #include "assay/ops/matrix.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
-
 namespace assay {
 
 /// y = x w                                  [m, n], the forward product

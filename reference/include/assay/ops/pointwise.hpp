@@ -2,13 +2,9 @@
 /// over dense arrays, with the bound that each formula derives.
 #pragma once
 
-#include "assay/ops/activation.hpp"
-#include "assay/ops/expectation.hpp"
-#include "assay/ops/fused_chain.hpp"
-#include "assay/ops/gradient.hpp"
+#include "assay/ops/arrays.hpp"
+#include "assay/ops/pointwise_formula.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 

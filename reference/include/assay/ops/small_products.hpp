@@ -5,8 +5,6 @@
 #include "assay/ops/matrix.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
-
 namespace assay {
 
 /// y[s, r, j] = z[s, r, j] - (1 / rows) sum_r' z[s, r', j],  z[s, r, :] = x[s, r, :] w
@@ -47,7 +45,6 @@ struct SmallProducts : FromParts<SmallProducts> {
       return std::tuple{part("y", &Output::y, &Problem::samples, &Problem::rows, &Problem::n)};
     }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();

@@ -2,10 +2,7 @@
 #pragma once
 
 #include "assay/ops/arrays.hpp"
-#include "assay/ops/expectation.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 
@@ -45,7 +42,6 @@ struct StagedCopy : FromParts<StagedCopy> {
       return std::tuple{part("y", &Output::y, &Problem::batches, &Problem::n)};
     }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();

@@ -2,10 +2,7 @@
 #pragma once
 
 #include "assay/ops/arrays.hpp"
-#include "assay/ops/expectation.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 
@@ -48,7 +45,6 @@ struct StateBuffers : FromParts<StateBuffers> {
       return std::tuple{part("y", &Output::y, &Problem::samples, &Problem::hidden)};
     }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();

@@ -1,10 +1,9 @@
 /// The contract `table_copy`: a table with a column more, beside the table that it was made from.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
 #include <vector>
 
 namespace assay {

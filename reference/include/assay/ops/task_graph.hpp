@@ -4,8 +4,6 @@
 #include "assay/ops/task_dag.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
-
 namespace assay {
 
 /// value[t] += work(t, mix(seed[t], value[p] for p in predecessors of t in ascending order))

@@ -6,7 +6,6 @@
 #include "assay/registry.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace assay {

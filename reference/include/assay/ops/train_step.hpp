@@ -6,7 +6,6 @@
 #include "assay/ops/trainer.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
 #include <vector>
 
 namespace assay {
@@ -17,7 +16,7 @@ namespace assay {
 ///   norm = |g|,  y = min(1, 1 / (norm + 1e-6)) g       gradient_clip
 ///   p', m', v' = step t of adamw, the form of the paper, with the gradients y
 /// All are f32 and outputs; p, m and v are inputs and stay, so that every call takes the same step. (A
-/// Trainer updates them in place.) The networks are in classifier.hpp and transformer.hpp, the layout of the
+/// Trainer updates them in place.) The networks are in model.hpp, the layout of the
 /// vectors p, m, v and g in network.hpp: named segments without gaps. `width` stands for the filters of the
 /// classifier and the numbers per token of the transformer; patch, heads and mask are of the transformer, and
 /// patch must divide side, heads width.
