@@ -1,7 +1,5 @@
 #include "assay/ops/adamw.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <limits>
 
@@ -49,14 +47,13 @@ void sprinkle_special(Buffer<float>& g) {
   for (Index i = 0; i < g.size(); i += 3) g[i] = special[static_cast<std::size_t>(i / 3) % special.size()];
 }
 
-/// Returns the values of a moment, NaN in place of an infinity where it was written so.
-std::vector<double> or_nan(std::vector<double> values, const Positions& positions,
-                           const Buffer<float>& written) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const float x = written[positions[static_cast<Index>(i)]];
-    if (std::isinf(values[i]) && std::isnan(x) && !is_poison(x)) values[i] = static_cast<double>(x);
+/// Compares a moment, NaN in place of an infinity where it was written so.
+Agreement within_or_nan(const Shape& shape, const Buffer<float>& written, Expectation want) {
+  for (std::size_t i = 0; i < want.value.size(); ++i) {
+    const float x = written[want[static_cast<Index>(i)]];
+    if (std::isinf(want.value[i]) && std::isnan(x) && !is_poison(x)) want.value[i] = static_cast<double>(x);
   }
-  return values;
+  return within(shape, written, want);
 }
 
 template <class Formula>
@@ -73,24 +70,12 @@ const Register epsilon_inside{register_naive<adamw::EpsilonInside>};
 
 template <class Formula>
 auto AdamW<Formula>::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  // Around the lane counts 4, 8, 16 and blocks of up to four vectors, and primes; at a step with moments.
-  for (const Index n : {1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 127, 129, 257}) {
-    out.push_back({.n = n, .t = 10});
-  }
-  for (const Index t : {1, 2, 10, 1000, 100000}) {
-    for (Index gradients = 0; gradients < static_cast<Index>(gradient_words.size()); ++gradients) {
-      out.push_back({.n = 101, .t = t, .gradients = gradients});
-    }
-  }
-  // Beyond the size below which a threaded variant stays on one thread.
-  out.push_back({.n = 73751, .t = 3, .gradients = 1});
-  return out;
-}
-
-template <class Formula>
-double AdamW<Formula>::footprint(const Problem& p) {
-  return (4 + 3) * 4.0 * static_cast<double>(p.n) + 6 * 8.0 * static_cast<double>(p.n);
+  return problems<Problem>({// Around the lane counts 4, 8, 16 and blocks of up to four vectors, and primes;
+                            // at a step with moments.
+                            "n=1|2|3|4|5|7|8|9|13|15|16|17|31|32|33|47|63|64|65|127|129|257,t=10",
+                            "n=101,t=1|2|10|1000|100000,gradients=unit|small|tiny|special",
+                            // Beyond the size below which a threaded variant stays on one thread.
+                            "n=73751,t=3,gradients=small"});
 }
 
 template <class Formula>
@@ -114,44 +99,29 @@ auto AdamW<Formula>::make_input(const Problem& problem, Setting& setting) -> Inp
 }
 
 template <class Formula>
-auto AdamW<Formula>::make_output(const Problem& problem, const Input& in, const Setting& setting) -> Output {
-  const Index n = problem.n;
-  Output out{setting.buffer<float>(n), setting.buffer<float>(n), setting.buffer<float>(n)};
-  std::ranges::copy(in.p, out.p.begin());
-  std::ranges::copy(in.m, out.m.begin());
-  std::ranges::copy(in.v, out.v.begin());
-  return out;
-}
-
-template <class Formula>
 auto AdamW<Formula>::expect(const Problem& problem, const Input& in, Setting& setting) -> Expected {
-  Expected want{positions_of(units(problem), setting.units), {}, {}, {}};
-  const auto size = static_cast<std::size_t>(want.size());
-  for (auto* array : {&want.p, &want.m, &want.v}) {
-    array->value.resize(size);
-    array->bound.resize(size);
-  }
+  const Positions positions = positions_of(problem.n, setting.units);
+  Expected want{{positions, {}, {}}, {positions, {}, {}}, {positions, {}, {}}};
+  const auto put = [](Expectation& array, double value, double bound) {
+    array.value.push_back(value);
+    array.bound.push_back(std::isfinite(value) ? bound : 0);
+  };
 
   constexpr double h = 0x1p-148;
   using rounding::g;
   const Constants<double> k(problem.t);
   const auto corrections = adamw::bias_corrections(problem.t);
-  for (std::size_t i = 0; i < size; ++i) {
-    const Index at = want[static_cast<Index>(i)];
+  for (Index next = 0; next < positions.size(); ++next) {
+    const Index at = positions[next];
     const double gradient = in.g[at], p = in.p[at], m = in.m[at], v = in.v[at];
     const auto after = step<Formula, double>(gradient, {p, m, v}, k);
     const double terms = k.first_keep * std::abs(m) + k.first_gain * std::abs(gradient);
     const double divisor = Formula::divisor(after.v, corrections);
     const double update = Formula::factor(corrections) * terms / divisor;
-    want.p.value[i] = after.p;
-    want.m.value[i] = after.m;
-    want.v.value[i] = after.v;
-    want.p.bound[i] = g(3) * std::abs(p - k.decay * p) + g(Formula::roundings) * update + 16 * h / divisor;
-    want.m.bound[i] = g(4) * terms + h;
-    want.v.bound[i] = g(5) * after.v + h;
-    for (auto* const one : {&want.p, &want.m, &want.v}) {
-      if (!std::isfinite(one->value[i])) one->bound[i] = 0;
-    }
+    put(want.p, after.p,
+        g(3) * std::abs(p - k.decay * p) + g(Formula::roundings) * update + 16 * h / divisor);
+    put(want.m, after.m, g(4) * terms + h);
+    put(want.v, after.v, g(5) * after.v + h);
   }
   return want;
 }
@@ -159,20 +129,8 @@ auto AdamW<Formula>::expect(const Problem& problem, const Input& in, Setting& se
 template <class Formula>
 Agreement AdamW<Formula>::judge(const Problem& problem, const Input&, const Expected& want,
                                 const Output& out) {
-  return within({"p", {problem.n}}, out.p, want, want.p.value, want.p.bound) &
-         within({"m", {problem.n}}, out.m, want, or_nan(want.m.value, want, out.m), want.m.bound) &
-         within({"v", {problem.n}}, out.v, want, or_nan(want.v.value, want, out.v), want.v.bound);
-}
-
-template <class Formula>
-Cost AdamW<Formula>::cost(const Problem& problem) {
-  const auto n = static_cast<double>(problem.n);
-  return {.flops = n * (10 + Formula::update_flops), .bytes_read = 16 * n, .bytes_written = 12 * n};
-}
-
-template <class Formula>
-Index AdamW<Formula>::units(const Problem& problem) {
-  return problem.n;
+  return within({"p", {problem.n}}, out.p, want.p) & within_or_nan({"m", {problem.n}}, out.m, want.m) &
+         within_or_nan({"v", {problem.n}}, out.v, want.v);
 }
 
 template struct AdamW<adamw::Paper>;
@@ -181,5 +139,90 @@ template struct AdamW<adamw::EpsilonInside>;
 template class detail::TypedOperation<AdamWPaper>;
 template class detail::TypedOperation<AdamWEpsilonHat>;
 template class detail::TypedOperation<AdamWEpsilonInside>;
+
+namespace {
+
+using Problem = AdamWMultiTensor::Problem;
+using Span = AdamWMultiTensor::Span;
+
+/// One tensor, as one call of an optimiser: its constants are computed anew.
+void step_one(Index t, const Span& span, const AdamWMultiTensor::Input& in, AdamWMultiTensor::Output& out) {
+  const adamw::Constants<float> k(t);
+  for (Index i = span.begin; i < span.begin + span.count; ++i) {
+    const auto after = adamw::step<adamw::Paper, float>(in.g[i], {out.p[i], out.m[i], out.v[i]}, k);
+    out.p[i] = after.p;
+    out.m[i] = after.m;
+    out.v[i] = after.v;
+  }
+}
+
+const Register registered{[](Registry& r) {
+  const auto prepare = [](const Problem& problem, const auto&, const Context&) {
+    return [t = problem.t, spans = AdamWMultiTensor::spans(problem)](const AdamWMultiTensor::Input& in,
+                                                                     AdamWMultiTensor::Output& out) {
+      for (const Span& span : spans) step_one(t, span, in, out);
+    };
+  };
+  r.add<AdamWMultiTensor>({.name = "naive", .summary = "one call per tensor", .prepare = prepare});
+}};
+
+}  // namespace
+
+AdamWMultiTensor::Problem::operator AdamWPaper::Problem() const {
+  const Span last = spans(*this).back();
+  return {.n = last.begin + last.count, .t = t};
+}
+
+std::vector<AdamWMultiTensor::Span> AdamWMultiTensor::spans(const Problem& problem) {
+  std::vector<Span> out;
+  Index begin = 0;
+  for (Index k = 0; k < problem.tensors; ++k) {
+    const bool small = problem.sizes == 1 && k % 3 != 0;
+    const Index count = small ? std::max<Index>(1, problem.n / 256) : problem.n;
+    out.push_back({begin, count});
+    begin += count + 1 + (7 * k + count) % 31;  // gaps of 1 to 31, so that starts have every alignment
+  }
+  return out;
+}
+
+Index AdamWMultiTensor::parameters(const Problem& problem) {
+  Index sum = 0;
+  for (const Span& span : spans(problem)) sum += span.count;
+  return sum;
+}
+
+std::vector<Problem> AdamWMultiTensor::corner_cases() {
+  return problems<Problem>(
+      {"tensors=1,n=1|2|5|15|16|17|33|257,t=2", "tensors=7,n=1|2|5|15|16|17|33|257,t=10",
+       "tensors=3,n=101,t=1000", "tensors=10,n=700,sizes=network,t=3", "tensors=150,n=300,sizes=network,t=3",
+       // Beyond the size below which a threaded variant stays on one thread: one large tensor, and many.
+       "tensors=2,n=40009,t=3", "tensors=90,n=1021,t=3"});
+}
+
+AdamWMultiTensor::Expected AdamWMultiTensor::expect(const Problem& problem, const Input& in,
+                                                    Setting& setting) {
+  Expected want = AdamWPaper::expect(problem, in, setting);
+  const auto keep = [](Expectation& array, Index next, float before) {
+    array.value[static_cast<std::size_t>(next)] = before;
+    array.bound[static_cast<std::size_t>(next)] = 0;
+  };
+  const std::vector<Span> tensors = spans(problem);
+  auto tensor = tensors.begin();
+  for (Index next = 0; next < want.p.size(); ++next) {
+    const Index i = want.p[next];
+    while (i >= tensor->begin + tensor->count) ++tensor;
+    if (i >= tensor->begin) continue;
+    keep(want.p, next, in.p[i]);
+    keep(want.m, next, in.m[i]);
+    keep(want.v, next, in.v[i]);
+  }
+  return want;
+}
+
+Cost AdamWMultiTensor::cost(const Problem& problem) {
+  return AdamWPaper::cost({.n = parameters(problem), .t = problem.t});
+}
+
+template class detail::TypedOperation<AdamWMultiTensor>;
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-#include "assay/ops/adamw_multi_tensor.hpp"
+#include "assay/ops/adamw.hpp"
 
 #include "assay/registry.hpp"
 

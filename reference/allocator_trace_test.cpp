@@ -1,4 +1,4 @@
-#include "assay/ops/allocator_trace.hpp"
+#include "assay/ops/memory_pool.hpp"
 
 #include "assay/error.hpp"
 #include "assay/registry.hpp"

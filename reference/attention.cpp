@@ -1,8 +1,6 @@
 #include "assay/ops/attention.hpp"
 
-#include "assay/ops/arrays.hpp"
 #include "assay/ops/matrix.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -64,44 +62,29 @@ const Register registered{[](Registry& r) {
 }  // namespace
 
 auto Attention::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  // Around vectors and around tiles of 64 rows and keys.
-  for (const auto& [tokens, d] : {std::pair{1, 1}, {7, 8}, {32, 17}, {65, 5}}) {
-    for (const Index mask : {0, 1})
-      out.push_back({.heads = 1 + tokens % 2, .tokens = tokens, .d = d, .mask = mask});
-  }
-  out.push_back({.heads = 1, .tokens = 130, .d = 16, .mask = 1});
-  // Rows that see nothing under the causal mask, a whole tile of them, and all rows; keys that nobody sees.
-  for (const Index padding : {5, 66}) {
-    out.push_back({.heads = 1, .tokens = 70, .d = 4, .mask = 1, .padding = padding});
-  }
-  out.push_back({.heads = 2, .tokens = 9, .d = 3, .padding = 4});
-  out.push_back({.heads = 2, .tokens = 9, .d = 3, .padding = 9});
-  for (const Index mask : {0, 1}) {
-    out.push_back({.heads = 1, .tokens = 67, .d = 4, .mask = mask, .padding = 3, .scores = 1});
-  }
-  return out;
+  return problems<Problem>({// Around vectors and around tiles of 64 rows and keys.
+                            "heads=2,tokens=1,d=1,mask=none|causal", "heads=2,tokens=7,d=8,mask=none|causal",
+                            "heads=1,tokens=32,d=17,mask=none|causal",
+                            "heads=2,tokens=65,d=5,mask=none|causal", "heads=1,tokens=130,d=16,mask=causal",
+                            // Rows that see nothing under the causal mask, a whole tile of them, and all
+                            // rows; keys that nobody sees.
+                            "heads=1,tokens=70,d=4,mask=causal,padding=5|66",
+                            "heads=2,tokens=9,d=3,padding=4|9",
+                            "heads=1,tokens=67,d=4,mask=none|causal,padding=3,scores=large"});
 }
 
-double Attention::footprint(const Problem& p) { return (16 + 16) * product(p.heads, p.tokens, p.d); }
-
 auto Attention::make_input(const Problem& p, Setting& setting) -> Input {
-  const Index size = p.heads * p.tokens * p.d;
-  Input in{drawn(size, setting), drawn(size, setting), drawn(size, setting)};
+  Input in = FromParts::make_input(p, setting);
   if (p.scores == 1) {
     // One direction that all keys have in common: the scores of a row are near 200, or -200, and near each
     // other.
     const auto size_of_query = static_cast<float>(200 * std::sqrt(static_cast<double>(p.d)));
-    for (Index at = 0; at < size; at += p.d) {
+    for (Index at = 0; at < in.q.size(); at += p.d) {
       in.q[at] = in.q[at] < 0 ? -size_of_query : size_of_query;
       in.k[at] = 1 + in.k[at] / 64;
     }
   }
   return in;
-}
-
-auto Attention::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.heads * p.tokens * p.d)};
 }
 
 auto Attention::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
@@ -156,10 +139,6 @@ auto Attention::expect(const Problem& p, const Input& in, Setting& setting) -> E
   return want;
 }
 
-Agreement Attention::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"y", {p.heads, p.tokens, p.d}}, out.y, want);
-}
-
 Cost Attention::cost(const Problem& p) {
   const double elements = product(p.heads, p.tokens, p.d),
                seen = product(p.heads, p.tokens - p.first_key(), p.d);
@@ -168,8 +147,6 @@ Cost Attention::cost(const Problem& p) {
           .bytes_written = 4 * elements,
           .avoidable_bytes = 4 * (elements - seen)};
 }
-
-Index Attention::units(const Problem& p) { return p.heads * p.tokens; }
 
 template class detail::TypedOperation<Attention>;
 

@@ -1,8 +1,5 @@
 #include "assay/ops/batch_gradient.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -72,41 +69,23 @@ std::vector<double> GradientAccumulation::weights(const Problem& p) {
 }
 
 std::vector<GradientAccumulation::Problem> GradientAccumulation::corner_cases() {
-  std::vector<Problem> out;
-  for (const Index n : {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 65, 127, 257}) {
-    out.push_back({.n = n, .batch = 8, .micro = 4});
-  }
-  // One micro-batch, a batch smaller than one, many, and last ones that are partial.
-  for (const auto& [batch, micro] : {std::pair{4, 4}, {3, 4}, {1, 1}, {16, 1}, {10, 4}, {9, 8}, {17, 3}}) {
-    out.push_back({.n = 101, .batch = batch, .micro = micro});
-  }
-  // Beyond the size below which a threaded variant stays on one thread.
-  out.push_back({.n = 73751, .batch = 10, .micro = 4});
-  return out;
-}
-
-double GradientAccumulation::footprint(const Problem& p) {
-  const auto n = static_cast<double>(p.n);
-  return 4 * n * static_cast<double>((p.batch + p.micro - 1) / p.micro) + 20 * n;
-}
-
-GradientAccumulation::Input GradientAccumulation::make_input(const Problem& p, Setting& setting) {
-  return {drawn(p.n * ((p.batch + p.micro - 1) / p.micro), setting)};
-}
-
-GradientAccumulation::Output GradientAccumulation::make_output(const Problem& p, const Input&,
-                                                               const Setting& setting) {
-  return {setting.buffer<float>(p.n)};
+  return problems<Problem>(
+      {"n=1|2|3|7|8|15|16|17|31|33|64|65|127|257,batch=8,micro=4",
+       // One micro-batch, a batch smaller than one, many, and last ones that are partial.
+       "n=101,batch=4|3,micro=4", "n=101,batch=1|16,micro=1", "n=101,batch=10,micro=4",
+       "n=101,batch=9,micro=8", "n=101,batch=17,micro=3",
+       // Beyond the size below which a threaded variant stays on one thread.
+       "n=73751,batch=10,micro=4"});
 }
 
 GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, const Input& in,
                                                             Setting& setting) {
   Expected want{positions_of(units(p), setting.units), {}, {}};
   const Index count = want.size();
-  want.sum.resize(static_cast<std::size_t>(count));
+  want.value.resize(static_cast<std::size_t>(count));
   want.bound.resize(static_cast<std::size_t>(count));
   accumulate<double>(
-      p, in.g.data(), count, [&](Index i) { return want[i]; }, want.sum.data());
+      p, in.g.data(), count, [&](Index i) { return want[i]; }, want.value.data());
   const std::vector<double> weight = weights(p);
   const double bound = g(static_cast<double>(weight.size()) + 2);
   for (std::size_t j = 0; j < weight.size(); ++j) {
@@ -118,31 +97,12 @@ GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, co
   return want;
 }
 
-Agreement GradientAccumulation::judge(const Problem& p, const Input&, const Expected& want,
-                                      const Output& out) {
-  return within({"sum", {p.n}}, out.sum, want, want.sum, want.bound);
-}
-
-Cost GradientAccumulation::cost(const Problem& p) {
-  const double elements = static_cast<double>(p.n) * static_cast<double>((p.batch + p.micro - 1) / p.micro);
-  return {.flops = 2 * elements, .bytes_read = 4 * elements, .bytes_written = 4 * static_cast<double>(p.n)};
-}
-
 std::vector<GradientClip::Problem> GradientClip::corner_cases() {
-  std::vector<Problem> out;
-  for (const Index n : {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 63, 65, 127, 129, 257, 1023, 1025, 4099, 5000}) {
-    out.push_back({.n = n});
-    out.push_back({.n = n, .size = 1});
-  }
-  // Beyond the size below which a threaded variant stays on one thread.
-  out.push_back({.n = 73751});
-  for (Index size = 2; size < static_cast<Index>(size_words.size()); ++size) {
-    for (const Index n : {37, 1025, 73751}) out.push_back({.n = n, .size = size});
-  }
-  return out;
+  return problems<Problem>(
+      {"n=1|2|3|7|8|15|16|17|31|33|63|65|127|129|257|1023|1025|4099|5000,size=above|below",
+       // Beyond the size below which a threaded variant stays on one thread.
+       "n=73751", "n=37|1025|73751,size=nan|infinite|huge|tiny"});
 }
-
-double GradientClip::footprint(const Problem& p) { return 24 * static_cast<double>(p.n); }
 
 GradientClip::Input GradientClip::make_input(const Problem& p, Setting& setting) {
   Input in{setting.buffer<float>(p.n)};
@@ -159,10 +119,6 @@ GradientClip::Input GradientClip::make_input(const Problem& p, Setting& setting)
   if (p.size == 2) in.g[rng.integer(0, p.n - 1)] = std::numeric_limits<float>::quiet_NaN();
   if (p.size == 3) in.g[rng.integer(0, p.n - 1)] = std::numeric_limits<float>::infinity();
   return in;
-}
-
-GradientClip::Output GradientClip::make_output(const Problem& p, const Input&, const Setting& setting) {
-  return {setting.buffer<float>(p.n), setting.buffer<float>(1)};
 }
 
 GradientClip::Expected GradientClip::expect(const Problem&, const Input& in, Setting& setting) {
@@ -190,9 +146,6 @@ Cost GradientClip::cost(const Problem& p) {
   const auto n = static_cast<double>(p.n);
   return {.flops = 3 * n, .bytes_read = 4 * n, .bytes_written = 4 * n};
 }
-
-Index GradientAccumulation::units(const Problem& p) { return p.n; }
-Index GradientClip::units(const Problem& p) { return p.n; }
 
 template class detail::TypedOperation<GradientAccumulation>;
 template class detail::TypedOperation<GradientClip>;

@@ -44,7 +44,7 @@ TEST(GradientAccumulation, OfMicroBatchesIsThatOfTheBatch) {
   Setting setting;
   const auto want =
       GradientAccumulation::expect({.n = 1, .batch = 5, .micro = 2}, {numbers({1.5, 3.5, 5})}, setting);
-  EXPECT_THAT(want.sum, ElementsAre(DoubleEq(3)));
+  EXPECT_THAT(want.value, ElementsAre(DoubleEq(3)));
 }
 
 TEST(GradientAccumulationJudge, ObjectsToEqualWeightsWhereTheLastIsPartial) {

@@ -1,7 +1,5 @@
 #include "assay/ops/batch_retrieval.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cstring>
 
@@ -89,10 +87,6 @@ auto BatchRetrieval::make_input(const Problem& p, Setting& setting) -> Input {
     in.indices[at] = repeat ? in.indices[at - rng.integer(1, place)] : rng.integer(0, p.records - 1);
   }
   return in;
-}
-
-auto BatchRetrieval::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<std::byte>(p.batch * p.bytes)};
 }
 
 auto BatchRetrieval::expect(const Problem&, const Input&, Setting&) -> Expected { return {}; }

@@ -1,8 +1,5 @@
 #include "assay/ops/batched_gemm.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 namespace assay {
 namespace {
 
@@ -20,16 +17,9 @@ Pair operands(const Problem& p, const BatchedGemm::Input& in, Index i) {
 void naive(const Problem& p, const BatchedGemm::Input& in, BatchedGemm::Output& out) {
   for (Index i = 0; i < p.batch; ++i) {
     const auto [a, b] = operands(p, in, i);
-    float* c = out.c.data() + i * p.m * p.n;
-    for (Index row = 0; row < p.m; ++row) {
-      for (Index column = 0; column < p.n; ++column) {
-        c[row * p.n + column] = matrix::element<float>(a, b, row, column, p.k);
-      }
-    }
+    matrix::multiply(a, b, p.m, p.n, p.k, out.c.data() + i * p.m * p.n);
   }
 }
-
-double multiply_adds(const Problem& p) { return product(p.batch, p.m, p.n, p.k); }
 
 const Register registered{[](Registry& r) {
   r.add<BatchedGemm>({.name = "naive", .summary = "product after product, three loops each", .run = naive});
@@ -55,45 +45,18 @@ std::vector<Problem> BatchedGemm::corner_cases() {
   return out;
 }
 
-double BatchedGemm::footprint(const Problem& p) {
-  const bool sampled = multiply_adds(p) > matrix::full_oracle_limit;
-  return 4 * product(p.batch, p.m * p.k + p.k * p.n) + (sampled ? 4 : 20) * product(p.batch, p.m, p.n);
-}
-
-auto BatchedGemm::make_input(const Problem& p, Setting& setting) -> Input {
-  return {drawn(p.batch * p.m * p.k, setting), drawn(p.batch * p.k * p.n, setting)};
-}
-
-auto BatchedGemm::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.batch * p.m * p.n)};
-}
-
 auto BatchedGemm::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
   const double factor = same_value ? 0 : rounding::g(static_cast<double>(p.k));
   const Index size = p.m * p.n;
   std::vector<Index> corners = matrix::corners_of(p.m, p.n);
   for (const Index corner : matrix::corners_of(p.m, p.n)) corners.push_back((p.batch - 1) * size + corner);
-  return expect_at(matrix::positions(p.batch * size, multiply_adds(p), corners, setting), [&](Index flat) {
+  return expect_at(matrix::positions(p.batch * size, p.multiply_adds(), corners, setting), [&](Index flat) {
     const auto [a, b] = operands(p, in, flat / size);
     const Index i = flat % size / p.n, j = flat % p.n;
     return std::pair{matrix::element<double>(a, b, i, j, p.k), factor * matrix::magnitude(a, b, i, j, p.k)};
   });
 }
-
-Agreement BatchedGemm::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"c", {p.batch, p.m, p.n}}, out.c, want);
-}
-
-Cost BatchedGemm::cost(const Problem& p) {
-  return {.flops = 2 * multiply_adds(p),
-          .bytes_read = 4 * product(p.batch, p.m * p.k + p.k * p.n),
-          .bytes_written = 4 * product(p.batch, p.m, p.n)};
-}
-
-Index BatchedGemm::terms(const Problem& p) { return p.k; }
-
-Index BatchedGemm::units(const Problem& p) { return p.batch * p.m * p.n; }
 
 template class detail::TypedOperation<BatchedGemm>;
 

@@ -1,8 +1,6 @@
 #include "assay/ops/channel_sum.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/ops/elementwise_layout.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/elementwise.hpp"
 
 #include <cmath>
 
@@ -22,8 +20,6 @@ Real channel(const Op::Problem& p, const Buffer<float>& dz, Index c, const Each&
   }
   return sum;
 }
-
-double elements(const Op::Problem& p) { return product(p.n, p.c, p.plane()); }
 
 void naive(const Op::Problem& p, const Op::Input& in, Op::Output& out) {
   for (Index c = 0; c < p.c; ++c) {
@@ -53,42 +49,21 @@ std::vector<Op::Problem> Op::corner_cases() {
   return out;
 }
 
-double Op::footprint(const Problem& p) { return 4 * elements(p) + 20 * static_cast<double>(p.c); }
-
 auto Op::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{drawn(p.n * p.c * p.plane(), setting)};
+  Input in = FromParts::make_input(p, setting);
   if (p.values == 1) make_some_infinite(in.dz, 1 + p.c / 3, setting.rng);
   return in;
 }
 
-auto Op::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.c)};
-}
-
 auto Op::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  Expected want{positions_of(units(p), setting.units), {}, {}};
   const double roundings = product(p.n, p.plane()) - 1;
   const double g = setting.fill == Fill::exact ? 0 : rounding::g(roundings);
-  for (Index next = 0; next < want.size(); ++next) {
-    const Index c = want[next];
-    want.db.push_back(channel<double>(p, in.dz, c, [](double term) { return term; }));
+  return expect_at(positions_of(p.c, setting.units), [&](Index c) {
+    const auto sum = channel<double>(p, in.dz, c, [](double term) { return term; });
     const double magnitude = channel<double>(p, in.dz, c, [](double term) { return std::abs(term); });
-    want.bound.push_back(std::isfinite(want.db.back()) ? g * magnitude : 0);
-  }
-  return want;
+    return std::pair{sum, std::isfinite(sum) ? g * magnitude : 0};
+  });
 }
-
-Agreement Op::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"db", {p.c}}, out.db, want, want.db, want.bound);
-}
-
-Cost Op::cost(const Problem& p) {
-  return {.flops = elements(p), .bytes_read = 4 * elements(p), .bytes_written = 4 * static_cast<double>(p.c)};
-}
-
-Index ElementwiseChannelBiasBackward::terms(const Problem& p) { return p.n * p.h * p.w; }
-
-Index ElementwiseChannelBiasBackward::units(const Problem& p) { return p.c; }
 
 template class detail::TypedOperation<ElementwiseChannelBiasBackward>;
 

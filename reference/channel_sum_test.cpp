@@ -19,7 +19,7 @@ TEST(ElementwiseChannelBiasBackward, MatchesSumsWorkedByHand) {
   Op::Input in{Buffer<float>(8)};
   std::ranges::copy(std::array{1.0F, 2.0F, 3.0F, 4.0F, 10.0F, 20.0F, 30.0F, 40.0F}, in.dz.begin());
   Setting setting;
-  EXPECT_THAT(Op::expect(p, in, setting).db, ElementsAre(33, 77));
+  EXPECT_THAT(Op::expect(p, in, setting).value, ElementsAre(33, 77));
 }
 
 TEST(ElementwiseChannelBiasBackward, IsTheSlopeOfTheLossAlongTheBias) {
@@ -36,8 +36,8 @@ TEST(ElementwiseChannelBiasBackward, IsTheSlopeOfTheLossAlongTheBias) {
     return sum;
   };
   const auto want = Op::expect(p, in, setting);
-  EXPECT_NEAR(want.db[0], loss({1, 0}) - loss({0, 0}), 1e-12);
-  EXPECT_NEAR(want.db[1], loss({0, 1}) - loss({0, 0}), 1e-12);
+  EXPECT_NEAR(want.value[0], loss({1, 0}) - loss({0, 0}), 1e-12);
+  EXPECT_NEAR(want.value[1], loss({0, 1}) - loss({0, 0}), 1e-12);
 }
 
 Agreement check(void (*run)(const Op::Problem&, const Op::Input&, Op::Output&), const char* problem,

@@ -1,8 +1,5 @@
 #include "assay/ops/checkpointing.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -52,20 +49,12 @@ auto Checkpointing::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-double Checkpointing::footprint(const Problem& p) {
-  return (12 + 24 * static_cast<double>(p.layers)) * static_cast<double>(p.n);
-}
-
 auto Checkpointing::make_input(const Problem& p, Setting& setting) -> Input {
   Input in{setting.buffer<float>(p.n), setting.buffer<float>(p.layers * p.n), setting.buffer<float>(p.n)};
   for (auto* part : {&in.x, &in.w, &in.dy}) {
     for (float& x : *part) x = of_order_one(setting.rng);
   }
   return in;
-}
-
-auto Checkpointing::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.n), setting.buffer<float>(p.layers * p.n)};
 }
 
 auto Checkpointing::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
@@ -99,21 +88,10 @@ auto Checkpointing::expect(const Problem& p, const Input& in, Setting& setting) 
   return want;
 }
 
-Agreement Checkpointing::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"dx", {p.n}}, out.dx, want.dx) & within({"dw", {p.layers, p.n}}, out.dw, want.dw);
-}
-
-Cost Checkpointing::cost(const Problem& p) {
-  const auto n = static_cast<double>(p.n), layers = static_cast<double>(p.layers);
-  return {.flops = 3 * layers * n, .bytes_read = 4 * (2 + layers) * n, .bytes_written = 4 * (1 + layers) * n};
-}
-
 void Checkpointing::salt(const Problem&, const Input&, std::string_view, Index, float& element,
                          Setting& setting) {
   element = of_order_one(setting.rng);
 }
-
-Index Checkpointing::units(const Problem& p) { return p.n; }
 
 template class detail::TypedOperation<Checkpointing>;
 

@@ -1,9 +1,6 @@
 #include "assay/ops/chunks.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
-#include <string>
 
 namespace assay {
 namespace {
@@ -44,39 +41,10 @@ auto Chunks::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-double Chunks::footprint(const Problem& p) { return 24 * static_cast<double>(p.n); }
-
-auto Chunks::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<std::uint64_t>(p.n)};
-  for (std::uint64_t& seed : in.seed) seed = setting.rng.next();
-  return in;
-}
-
-auto Chunks::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<std::uint64_t>(p.n)};
-}
-
 auto Chunks::expect(const Problem& p, const Input& in, Setting&) -> Expected {
   Expected want;
   for (Index i = 0; i < p.n; ++i) want.value.push_back(scrambled(in.seed[i], p.rounds(i)));
   return want;
-}
-
-Agreement Chunks::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  Agreement outcome{.compared = p.n, .total = p.n};
-  const auto [found, right] = std::mismatch(out.value.begin(), out.value.end(), want.value.begin());
-  if (found == out.value.end()) return outcome;
-  outcome.agrees = false;
-  outcome.detail = "value[" + std::to_string(found - out.value.begin()) + "] " +
-                   (is_poison(*found) ? "was not written: its task did not run"
-                                      : "is " + std::to_string(*found) + ", not " + std::to_string(*right));
-  return outcome;
-}
-
-Cost Chunks::cost(const Problem& p) {
-  return {.bytes_read = 8 * static_cast<double>(p.n),
-          .bytes_written = 8 * static_cast<double>(p.n),
-          .f32 = false};
 }
 
 std::vector<Figure> Chunks::figures(const Problem& p, const Input&, const Expected&, const Output&) {

@@ -1,7 +1,5 @@
 #include "assay/ops/concatenate.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -46,49 +44,26 @@ Index Concatenate::Problem::numbers(bool wide) const {
 }
 
 auto Concatenate::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  for (const Index types : {0, 1}) {
-    for (const auto& [pieces, n] : {std::pair{1, 1}, {2, 7}, {3, 1}, {4, 16}, {7, 33}, {20, 5}}) {
-      out.push_back({.pieces = pieces, .n = n, .types = types});
-    }
-  }
-  return out;
-}
-
-double Concatenate::footprint(const Problem& p) {
-  return 32 * static_cast<double>(p.pieces) * static_cast<double>(p.n + 1);
+  return problems<Problem>({"pieces=1|3,n=1,types=same|mixed", "pieces=2,n=7,types=same|mixed",
+                            "pieces=4,n=16,types=same|mixed", "pieces=7,n=33,types=same|mixed",
+                            "pieces=20,n=5,types=same|mixed"});
 }
 
 auto Concatenate::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.numbers(false)), setting.buffer<double>(p.numbers(true))};
+  Input in{setting.buffer<float>(p.narrow()), setting.buffer<double>(p.wide())};
   for (float& x : in.narrow) x = setting.draw();
   for (double& x : in.wide) x = setting.rng.uniform(-1, 1);
   return in;
 }
 
-auto Concatenate::make_output(const Problem& p, const Input& in, const Setting& setting) -> Output {
-  const Index size = in.narrow.size() + in.wide.size();
-  return {setting.buffer<float>(p.widens() ? 0 : size), setting.buffer<double>(p.widens() ? size : 0)};
-}
-
 auto Concatenate::expect(const Problem& p, const Input& in, Setting&) -> Expected {
   Expected want;
+  Expectation& all = p.widens() ? want.wide : want.narrow;
   concatenate::for_each_piece(p, in, [&](Index, const auto* numbers, Index length) {
-    want.all.insert(want.all.end(), numbers, numbers + length);
+    all.value.insert(all.value.end(), numbers, numbers + length);
   });
+  all.bound.resize(all.value.size(), 0);
   return want;
-}
-
-Agreement Concatenate::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  const std::vector<double> same_value(want.all.size(), 0.0);
-  const auto size = static_cast<Index>(want.all.size());
-  return p.widens() ? within({"wide", {size}}, out.wide, want.all, same_value)
-                    : within({"narrow", {size}}, out.narrow, want.all, same_value);
-}
-
-Cost Concatenate::cost(const Problem& p) {
-  const auto narrow = static_cast<double>(p.numbers(false)), wide = static_cast<double>(p.numbers(true));
-  return {.bytes_read = 4 * narrow + 8 * wide, .bytes_written = (p.widens() ? 8 : 4) * (narrow + wide)};
 }
 
 template class detail::TypedOperation<Concatenate>;

@@ -1,13 +1,10 @@
 #include "assay/ops/conv2d.hpp"
 
 #include "assay/error.hpp"
-#include "assay/ops/arrays.hpp"
 #include "assay/ops/conv2d_terms.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,7 +12,7 @@ namespace assay {
 namespace {
 
 using conv2d::DataProblem;
-using conv2d::demand_a_window_that_fits;
+using conv2d::full_oracle_limit;
 using conv2d::Layer;
 using conv2d::naive_dx;
 using conv2d::naive_y;
@@ -30,8 +27,6 @@ using conv2d::terms_of_dx;
 using conv2d::terms_of_y;
 using rounding::g;
 
-/// Above this many products the oracle computes a sample of outputs.
-constexpr double full_oracle_limit = 0x1p25;
 /// Outputs in a sample: as many as that many products allow, between these two.
 constexpr Index least_sample = 256, largest_sample = 4096;
 
@@ -91,20 +86,6 @@ Positions positions(const Sums& sums, Index terms, Setting& setting) {
   return sample_of(sums.size(), size, std::move(corners), setting.rng);
 }
 
-Shape shape_of(std::string_view name, const Sums& sums) {
-  return {name, {sums.extents[0], sums.extents[1], sums.extents[2], sums.extents[3]}};
-}
-
-/// Bytes of the arrays, and of value and bound of the outputs that are expected.
-double bytes_of(const Layer& p, Index outputs, Index terms) {
-  const bool sampled = product(outputs, terms) > full_oracle_limit;
-  return 4 * static_cast<double>(p.x_size() + p.y_size() + p.w_size() + 2 * p.f) +
-         (sampled ? 0 : 16 * static_cast<double>(outputs + p.f));
-}
-
-/// A product and a sum per tap, those in the padding included, as is the custom.
-double flops_of(const Layer& p) { return 2 * product(p.y_size(), p.depth()); }
-
 /// FLOPs with the padding, and the elements of each array that meet nothing but padding, or nothing at all.
 struct Unmet {
   double flops, x, y, w;
@@ -120,6 +101,13 @@ struct Unmet {
     w = rest(p.f * p.c, taps, met.taps);
   }
 };
+
+/// The cost of a call that reads so many elements which it need not.
+Cost without(const Unmet& unmet, double elements, Cost cost) {
+  cost.avoidable_flops = unmet.flops;
+  cost.avoidable_bytes = 4 * elements;
+  return cost;
+}
 
 const Register registered{[](Registry& r) {
   r.add<Conv2d>({.name = "naive", .summary = "seven loops, one sum per element of y", .run = naive_y});
@@ -141,33 +129,6 @@ void conv2d::demand_a_window_that_fits(std::string_view where, const conv2d::Lay
                   " pixels does not fit into a padded image of " +
                   extents(p.h + window.top + window.bottom, p.w + window.left + window.right),
               "enlarge h, w or pad, or lessen kernel or dilation");
-}
-
-double Conv2d::footprint(const Problem& p) { return bytes_of(p, p.y_size(), p.depth()); }
-double Conv2dDataGradient::footprint(const Problem& p) { return bytes_of(p, p.x_size(), terms(p)); }
-double Conv2dWeightGradient::footprint(const Problem& p) { return bytes_of(p, p.w_size(), terms(p)); }
-
-auto Conv2d::make_input(const Problem& p, Setting& setting) -> Input {
-  demand_a_window_that_fits(name, p);
-  return {drawn(p.x_size(), setting), drawn(p.w_size(), setting), drawn(p.has_bias() ? p.f : 0, setting)};
-}
-auto Conv2dDataGradient::make_input(const Problem& p, Setting& setting) -> Input {
-  demand_a_window_that_fits(name, p);
-  return {drawn(p.y_size(), setting), drawn(p.w_size(), setting)};
-}
-auto Conv2dWeightGradient::make_input(const Problem& p, Setting& setting) -> Input {
-  demand_a_window_that_fits(name, p);
-  return {drawn(p.x_size(), setting), drawn(p.y_size(), setting)};
-}
-
-auto Conv2d::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.y_size())};
-}
-auto Conv2dDataGradient::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.x_size())};
-}
-auto Conv2dWeightGradient::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.w_size()), setting.buffer<float>(p.has_bias() ? p.f : 0)};
 }
 
 auto Conv2d::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
@@ -210,56 +171,73 @@ auto Conv2dWeightGradient::expect(const Problem& p, const Input& in, Setting& se
                      share * sum_of_filter<double>(p, in.dy, f, [](double v) { return std::abs(v); })};
   };
   return {expect_at(positions(sums, count, setting), dw),
-          expect_at(positions_of(p.has_bias() ? p.f : 0, setting.units, sums.size()), dbias)};
-}
-
-Agreement Conv2d::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within(shape_of("y", sums_y(p)), out.y, want);
-}
-Agreement Conv2dDataGradient::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within(shape_of("dx", sums_dx(p)), out.dx, want);
-}
-Agreement Conv2dWeightGradient::judge(const Problem& p, const Input&, const Expected& want,
-                                      const Output& out) {
-  return within(shape_of("dw", sums_dw(p)), out.dw, want.dw) &
-         within({"dbias", {out.dbias.size()}}, out.dbias, want.dbias);
+          expect_at(positions_of(p.bias_size(), setting.units, sums.size()), dbias)};
 }
 
 Cost Conv2d::cost(const Problem& p) {
   const Unmet unmet(p);
-  return {.flops = flops_of(p),
-          .bytes_read = 4 * static_cast<double>(p.x_size() + p.w_size() + (p.has_bias() ? p.f : 0)),
-          .bytes_written = 4 * static_cast<double>(p.y_size()),
-          .avoidable_flops = unmet.flops,
-          .avoidable_bytes = 4 * (unmet.x + unmet.w)};
+  return without(unmet, unmet.x + unmet.w, FromParts::cost(p));
 }
 Cost Conv2dDataGradient::cost(const Problem& p) {
   const Unmet unmet(p);
-  return {.flops = flops_of(p),
-          .bytes_read = 4 * static_cast<double>(p.y_size() + p.w_size()),
-          .bytes_written = 4 * static_cast<double>(p.x_size()),
-          .avoidable_flops = unmet.flops,
-          .avoidable_bytes = 4 * (unmet.y + unmet.w)};
+  return without(unmet, unmet.y + unmet.w, FromParts::cost(p));
 }
 Cost Conv2dWeightGradient::cost(const Problem& p) {
   const Unmet unmet(p);
-  return {.flops = flops_of(p),
-          .bytes_read = 4 * static_cast<double>(p.x_size() + p.y_size()),
-          .bytes_written = 4 * static_cast<double>(p.w_size() + (p.has_bias() ? p.f : 0)),
-          .avoidable_flops = unmet.flops,
-          .avoidable_bytes = 4 * (unmet.x + (p.has_bias() ? 0 : unmet.y))};
+  return without(unmet, unmet.x + (p.has_bias() ? 0 : unmet.y), FromParts::cost(p));
 }
-
-Index Conv2d::terms(const Problem& p) { return p.depth(); }
-Index Conv2dDataGradient::terms(const Problem& p) { return p.f * p.window().taps(); }
-Index Conv2dWeightGradient::terms(const Problem& p) { return p.n * p.out_pixels(); }
-
-Index Conv2d::units(const Problem& p) { return p.y_size(); }
-Index Conv2dDataGradient::units(const Problem& p) { return p.x_size(); }
-Index Conv2dWeightGradient::units(const Problem& p) { return p.w_size() + (p.has_bias() ? p.f : 0); }
 
 template class detail::TypedOperation<Conv2d>;
 template class detail::TypedOperation<Conv2dDataGradient>;
 template class detail::TypedOperation<Conv2dWeightGradient>;
+
+namespace {
+
+constexpr std::string_view shapes[] = {
+    "n=1,c=1,f=1,h=1,w=1,kernel=1",
+    // 1 x 1: a product of matrices, with extents around the lane counts, and with a stride.
+    "n=1,c=17,f=15,h=3,w=5,kernel=1",
+    "n=3,c=33,f=16,h=4,w=4,kernel=1",
+    "n=2,c=5,f=31,h=7,w=7,kernel=1",
+    "n=2,c=7,f=9,h=9,w=8,kernel=1,stride=2",
+    "n=1,c=3,f=4,h=5,w=5,kernel=1,pad=1",
+    // 3 x 3, as ResNet has it, on images down to 7 x 7, and on images smaller than the kernel.
+    "n=1,c=2,f=3,h=1,w=1,kernel=3,pad=1",
+    "n=2,c=3,f=5,h=7,w=7,kernel=3,pad=1",
+    "n=1,c=16,f=15,h=14,w=14,kernel=3,pad=1",
+    "n=1,c=9,f=33,h=7,w=7,kernel=3,pad=1",
+    "n=3,c=1,f=17,h=5,w=19,kernel=3",
+    "n=1,c=5,f=29,h=6,w=33,kernel=3,pad=1",
+    "n=2,c=4,f=7,h=14,w=14,kernel=3,stride=2,pad=1",
+    "n=1,c=3,f=2,h=8,w=11,kernel=3,stride=2,pad=1",
+    // 7 x 7 with stride 2, the first layer of ResNet, and 5 x 5, those of LeNet-5.
+    "n=1,c=3,f=17,h=23,w=22,kernel=7,stride=2,pad=3",
+    "n=3,c=1,f=6,h=28,w=28,kernel=5,pad=2",
+    "n=2,c=6,f=16,h=14,w=14,kernel=5",
+    // Kernels that are no squares, dilation, borders of four widths, strides past the kernel.
+    "n=2,c=2,f=3,h=6,w=9,kernel=1,kernel_w=5,pad=0,left=2,right=2",
+    "n=1,c=3,f=3,h=11,w=9,kernel=4,kernel_w=2,stride=3,pad=1",
+    "n=2,c=5,f=4,h=13,w=12,kernel=3,dilation=2,pad=2",
+    "n=1,c=2,f=3,h=15,w=14,kernel=3,stride=2,dilation=2,pad=2",
+    "n=1,c=2,f=3,h=17,w=16,kernel=3,stride=2,dilation=3,pad=1,right=4",
+    "n=2,c=3,f=2,h=8,w=7,kernel=3,pad=2,bottom=0,left=1,right=3",
+    "n=1,c=2,f=2,h=6,w=7,kernel=2,stride=2,pad=0,bottom=1,right=3",
+    "n=1,c=2,f=3,h=10,w=11,kernel=2,stride=4",
+    "n=1,c=1,f=1,h=4,w=4,kernel=2,pad=3",
+    // Past one block of pixels, of filters, of depth, and of images.
+    "n=1,c=2,f=3,h=27,w=41,kernel=3,pad=1",
+    "n=1,c=65,f=47,h=5,w=4,kernel=3,pad=1",
+    "n=5,c=3,f=3,h=4,w=6,kernel=3,pad=1",
+};
+
+}  // namespace
+
+auto Conv2d::corner_cases() -> std::vector<Problem> { return conv2d::corners<Problem>(shapes, true); }
+auto Conv2dDataGradient::corner_cases() -> std::vector<Problem> {
+  return conv2d::corners<Problem>(shapes, false);
+}
+auto Conv2dWeightGradient::corner_cases() -> std::vector<Problem> {
+  return conv2d::corners<Problem>(shapes, true);
+}
 
 }  // namespace assay

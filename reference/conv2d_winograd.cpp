@@ -1,7 +1,6 @@
 #include "assay/ops/conv2d_winograd.hpp"
 
 #include "assay/ops/conv2d_terms.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -122,15 +121,6 @@ constexpr std::string_view shapes[] = {
     "n=9,c=3,f=3,h=4,w=6,pad=1",
 };
 
-template <class P>
-std::vector<P> problems(std::string_view extra = "") {
-  std::vector<P> out;
-  for (const std::string_view shape : shapes) {
-    out.push_back(parse_problem<P>("corner cases of conv2d_winograd", std::string(shape).append(extra)));
-  }
-  return out;
-}
-
 /// Returns the cost of tiles of results[images, planes, h, w], sums over channels, from the cost of direct
 /// sums.
 Cost tiled(Cost cost, const Sums& results_of, Index channels) {
@@ -165,23 +155,10 @@ using conv2d::winograd::Remembered;
 using conv2d::winograd::square;
 
 auto Conv2dWinograd::corner_cases() -> std::vector<Problem> {
-  auto out = conv2d::winograd::problems<Problem>();
-  // Every other shape with a bias.
-  const auto with_bias = conv2d::winograd::problems<Problem>(",bias=per_filter");
-  for (std::size_t i = 0; i < with_bias.size(); i += 2) out.push_back(with_bias[i]);
-  return out;
+  return conv2d::corners<Problem>(conv2d::winograd::shapes, true);
 }
 auto Conv2dWinogradDataGradient::corner_cases() -> std::vector<Problem> {
-  return conv2d::winograd::problems<Problem>();
-}
-
-auto Conv2dWinograd::make_input(const Problem& p, Setting& setting) -> Input {
-  conv2d::demand_a_window_that_fits(name, p);
-  return {Conv2d::make_input(p, setting)};
-}
-auto Conv2dWinogradDataGradient::make_input(const Problem& p, Setting& setting) -> Input {
-  conv2d::demand_a_window_that_fits(name, p);
-  return Conv2dDataGradient::make_input(p, setting);
+  return conv2d::corners<Problem>(conv2d::winograd::shapes, false);
 }
 
 auto Conv2dWinograd::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {

@@ -1,11 +1,61 @@
 #include "assay/ops/elementwise.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <limits>
+
+namespace assay::elementwise {
+namespace {
+
+View nchw(const Axes& e) {
+  const auto [n, c, h, w] = e;
+  return {.stride = {c * h * w, h * w, w, 1}, .storage = {n, c, h, w}};
+}
+
+View nhwc(const Axes& e) {
+  const auto [n, c, h, w] = e;
+  return {.stride = {h * w * c, 1, w * c, c}, .storage = {n, h, w, c}};
+}
+
+View interior(const Axes& e) {
+  View view = nchw({e[0], e[1], e[2] + 2, e[3] + 2});
+  view.offset = view.at(0, 0, 1, 1);
+  return view;
+}
+
+View channel_vector(const Axes& e) { return {.stride = {0, 1, 0, 0}, .storage = {1, e[1], 1, 1}}; }
+
+}  // namespace
+
+std::optional<Axes> element_at(const View& view, const Axes& extents, Index flat) {
+  std::array<std::size_t, 4> by_stride{0, 1, 2, 3};
+  std::ranges::stable_sort(by_stride, std::greater<>(), [&](std::size_t axis) { return view.stride[axis]; });
+  Axes out{};
+  Index rest = flat - view.offset;
+  for (const std::size_t axis : by_stride) {
+    if (extents[axis] == 1 || view.stride[axis] == 0 || rest < 0) continue;
+    out[axis] = rest / view.stride[axis];
+    if (out[axis] >= extents[axis]) return std::nullopt;
+    rest %= view.stride[axis];
+  }
+  return rest == 0 ? std::optional(out) : std::nullopt;
+}
+
+Views views(const Axes& e, Layout layout) {
+  switch (layout) {
+    case Layout::contiguous: break;
+    case Layout::channels_last: return {nhwc(e), nhwc(e), nhwc(e)};
+    case Layout::x_channels_last: return {nhwc(e), nchw(e), nchw(e)};
+    case Layout::bordered: return {interior(e), nchw(e), interior(e)};
+    case Layout::per_channel: return {nchw(e), channel_vector(e), nchw(e)};
+    case Layout::per_channel_last: return {nhwc(e), channel_vector(e), nhwc(e)};
+    case Layout::scalar: return {nchw(e), View{}, nchw(e)};
+  }
+  return {nchw(e), nchw(e), nchw(e)};
+}
+
+}  // namespace assay::elementwise
 
 namespace assay {
 namespace {
@@ -61,12 +111,12 @@ void sprinkle_special(Buffer<float>& x) {
 }
 
 /// Compares bits where bits count: everywhere for relu, else where z keeps what it held.
-Agreement same_bits(const Shape& shape, const Buffer<float>& actual, const Positions& positions,
-                    std::span<const double> expected, bool everywhere) {
+Agreement same_bits(const Shape& shape, const Buffer<float>& actual, const Expectation& expected,
+                    bool everywhere) {
   Agreement out;
-  for (Index next = 0; next < positions.size(); ++next) {
-    const Index i = positions[next];
-    const auto want = static_cast<float>(expected[static_cast<std::size_t>(next)]);
+  for (Index next = 0; next < expected.size(); ++next) {
+    const Index i = expected[next];
+    const auto want = static_cast<float>(expected.value[static_cast<std::size_t>(next)]);
     if (!everywhere && !is_poison(want)) continue;
     if (std::bit_cast<std::uint32_t>(want) == std::bit_cast<std::uint32_t>(actual[i])) continue;
     return {.agrees = false,
@@ -125,20 +175,11 @@ auto Elementwise<Formula>::corner_cases() -> std::vector<Problem> {
 }
 
 template <class Formula>
-double Elementwise<Formula>::footprint(const Problem& p) {
-  const Views view = p.views();
-  const auto x = static_cast<double>(view.x.size()), y = static_cast<double>(view.y.size()),
-             z = static_cast<double>(view.z.size());
-  return 4 * (x + (Formula::unary ? 0 : y) + (p.beta == 0 ? 1 : 2) * z) + 16 * z;
-}
-
-template <class Formula>
 auto Elementwise<Formula>::make_input(const Problem& p, Setting& setting) -> Input {
   const Views view = p.views();
   // Numbers outside the views too: a variant that computes there must show, and NaN could hide it.
-  Input in{drawn(view.x.size(), setting), {}, {}};
+  Input in{drawn(p.x_size(), setting), drawn(p.y_size(), setting), {}};
   if (p.values != 0) sprinkle_special(in.x);
-  if (!Formula::unary) in.y = drawn(view.y.size(), setting);
   if (p.beta != 0) {
     in.z = setting.buffer<float>(view.z.size());
     for_each_element(
@@ -148,19 +189,12 @@ auto Elementwise<Formula>::make_input(const Problem& p, Setting& setting) -> Inp
 }
 
 template <class Formula>
-auto Elementwise<Formula>::make_output(const Problem& p, const Input& in, const Setting& setting) -> Output {
-  Output out{setting.buffer<float>(p.views().z.size())};
-  if (p.beta != 0) std::ranges::copy(in.z, out.z.begin());
-  return out;
-}
-
-template <class Formula>
 auto Elementwise<Formula>::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Views view = p.views();
   Expected want{positions_of(view.z.size(), setting.units), {}, {}};
   // Elements outside the view are known to be poison only in an output that is judged whole.
   std::erase_if(want.where, [&](Index flat) { return !element_at(view.z, p.extents(), flat); });
-  want.z.assign(static_cast<std::size_t>(want.size()), poison_value<float>());
+  want.value.assign(static_cast<std::size_t>(want.size()), poison_value<float>());
   want.bound.assign(static_cast<std::size_t>(want.size()), 0);
 
   const double beta = static_cast<double>(p.beta);
@@ -172,7 +206,7 @@ auto Elementwise<Formula>::expect(const Problem& p, const Input& in, Setting& se
     const float x = in.x[view.x.at(n, c, h, w)];
     const float y = Formula::unary ? 0 : in.y[view.y.at(n, c, h, w)];
     const float z = p.beta == 0 ? 0 : in.z[want[next]];
-    want.z[at] = element<Formula, double>(p, x, y, z);
+    want.value[at] = element<Formula, double>(p, x, y, z);
     want.bound[at] = g * (Formula::magnitude(x, y, static_cast<double>(p.alpha)) + std::abs(beta * z));
   };
   if (want.all) {
@@ -191,8 +225,7 @@ Agreement Elementwise<Formula>::judge(const Problem& p, const Input&, const Expe
                                       const Output& out) {
   const elementwise::Axes storage = p.views().z.storage;
   const Shape shape{"z", {storage.begin(), storage.end()}};
-  const Agreement values = within(shape, out.z, want, want.z, want.bound);
-  return values & same_bits(shape, out.z, want, want.z, Formula::unary);
+  return within(shape, out.z, want) & same_bits(shape, out.z, want, Formula::unary);
 }
 
 template <class Formula>
@@ -203,11 +236,6 @@ Cost Elementwise<Formula>::cost(const Problem& p) {
   return {.flops = count * (1 + scaling + (p.beta != 0 ? 2 : 0)),
           .bytes_read = 4 * (count + y + (p.beta != 0 ? count : 0)),
           .bytes_written = 4 * count};
-}
-
-template <class Formula>
-Index Elementwise<Formula>::units(const Problem& p) {
-  return p.views().z.size();
 }
 
 template struct Elementwise<elementwise::Multiply>;

@@ -25,7 +25,7 @@ Buffer<float> numbers(std::initializer_list<float> values) {
 template <class Op>
 std::vector<double> oracle(const typename Op::Problem& p, const typename Op::Input& in) {
   Setting setting;
-  return Op::expect(p, in, setting).z;
+  return Op::expect(p, in, setting).value;
 }
 
 /// A variant of `Op` under test, alone with its planted fault, on one problem.
@@ -149,7 +149,7 @@ TEST(ElementwiseJudge, NamesTheBorderWhenItHoldsAnotherNan) {
   const auto in = ElementwiseRelu::make_input(p, setting);
   const auto want = ElementwiseRelu::expect(p, in, setting);
   auto out = ElementwiseRelu::make_output(p, in, setting);
-  out.z[4] = static_cast<float>(want.z[4]);
+  out.z[4] = static_cast<float>(want.value[4]);
   EXPECT_TRUE(ElementwiseRelu::judge(p, in, want, out).agrees);
   out.z[8] = std::numeric_limits<float>::quiet_NaN();
   const Agreement outcome = ElementwiseRelu::judge(p, in, want, out);

@@ -1,9 +1,5 @@
 #include "assay/ops/gemm.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -53,8 +49,6 @@ void naive(const Problem& p, const Gemm::Input& in, Gemm::Output& out) {
     }
   }
 }
-
-double multiply_adds(const Problem& p) { return product(p.m, p.n, p.k); }
 
 /// The sum of weights[at] value(at).
 template <class Value>
@@ -121,11 +115,6 @@ std::vector<Problem> Gemm::corner_cases() {
   return out;
 }
 
-double Gemm::footprint(const Problem& p) {
-  const bool sampled = multiply_adds(p) > matrix::full_oracle_limit;
-  return 4 * (product(p.m, p.k) + product(p.k, p.n)) + (sampled ? 12 : 28) * product(p.m, p.n);
-}
-
 Gemm::Input Gemm::make_input(const Problem& p, Setting& setting) {
   const Index values = p.alpha == 0 ? 0 : p.values;
   Input in{matrix::operand(p.m * p.k, values, true, p.m, setting),
@@ -135,28 +124,21 @@ Gemm::Input Gemm::make_input(const Problem& p, Setting& setting) {
   return in;
 }
 
-Gemm::Output Gemm::make_output(const Problem& p, const Input& in, const Setting& setting) {
-  Output out{setting.buffer<float>(p.m * p.n)};
-  if (p.beta != 0) std::ranges::copy(in.c, out.c.begin());
-  return out;
-}
-
 Gemm::Expected Gemm::expect(const Problem& p, const Input& in, Setting& setting) {
   // Largest partial result of the exact fill: k products of at most 9, alpha and beta at most 4, C at most 3.
   const bool integers_stay_exact = 36.0 * static_cast<double>(p.k) + 12 < 0x1p24;
   const bool same_value = setting.fill == Fill::exact && integers_stay_exact;
   const double factor = same_value ? 0 : rounding::g(static_cast<double>(p.k + 2));
-  Expected want{
-      expect_at(matrix::positions(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting),
-                [&](Index flat) {
-                  const Index i = flat / p.n, j = flat % p.n;
-                  const float c = p.beta != 0 ? in.c[flat] : 0;
-                  const auto value = element<double>(p, in, i, j, c);
-                  return std::pair{
-                      value, matrix::bound_of(value, factor, magnitude(p, in, i, j, c), p.values, p.k + 2)};
-                }),
-      {},
-      {}};
+  Expected want{matrix::expect(p.m, p.n, p.multiply_adds(), setting,
+                               [&](Index i, Index j) {
+                                 const float c = p.beta != 0 ? in.c[i * p.n + j] : 0;
+                                 const auto value = element<double>(p, in, i, j, c);
+                                 return std::pair{value,
+                                                  matrix::bound_of(value, factor, magnitude(p, in, i, j, c),
+                                                                   p.values, p.k + 2)};
+                               }),
+                {},
+                {}};
   const bool sums_tell = same_value && p.values != matrix::special;
   if (!want.all && setting.units.empty() && sums_tell) expect_weighted_sums(p, in, setting.rng, want);
   return want;
@@ -180,23 +162,17 @@ Agreement Gemm::judge(const Problem& p, const Input&, const Expected& want, cons
 }
 
 Cost Gemm::cost(const Problem& p) {
-  const double factors = 4 * (product(p.m, p.k) + product(p.k, p.n)), flops = 2 * multiply_adds(p);
-  const double c = 4 * product(p.m, p.n);
-  return {.flops = flops,
-          .bytes_read = factors + (p.beta != 0 ? c : 0),
-          .bytes_written = c,
-          .avoidable_flops = p.alpha == 0 ? flops : 0,
-          .avoidable_bytes = p.alpha == 0 ? factors : 0};
+  Cost out = FromParts::cost(p);
+  if (p.alpha != 0) return out;
+  out.avoidable_flops = out.flops;
+  out.avoidable_bytes = 4 * (product(p.m, p.k) + product(p.k, p.n));
+  return out;
 }
 
 void Gemm::salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
                 Setting& setting) {
   element = matrix::drawn_element(p.alpha == 0 ? 0 : p.values, part != "b", setting);
 }
-
-Index Gemm::terms(const Problem& p) { return p.k; }
-
-Index Gemm::units(const Problem& p) { return p.m * p.n; }
 
 template class detail::TypedOperation<Gemm>;
 

@@ -1,8 +1,5 @@
 #include "assay/ops/gemm_bf16.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 namespace assay {
 namespace {
 
@@ -23,9 +20,7 @@ Widened b_of(const Problem& p, const GemmBf16::Input& in) {
 
 void naive(const Problem& p, const GemmBf16::Input& in, GemmBf16::Output& out) {
   const Widened a = a_of(p, in), b = b_of(p, in);
-  for (Index i = 0; i < p.m; ++i) {
-    for (Index j = 0; j < p.n; ++j) out.c[i * p.n + j] = matrix::element<float>(a, b, i, j, p.k);
-  }
+  matrix::multiply(a, b, p.m, p.n, p.k, out.c.data());
 }
 
 /// Returns the most that denormals taken for zero may change in one element.
@@ -36,8 +31,6 @@ double underflow(const Widened& a, const Widened& b, Index i, Index j, Index k) 
   }
   return 0x1p-126 * sum;
 }
-
-double multiply_adds(const Problem& p) { return product(p.m, p.n, p.k); }
 
 const Register registered{[](Registry& r) {
   r.add<GemmBf16>({.name = "naive", .summary = "three loops, operands widened one by one", .run = naive});
@@ -62,11 +55,6 @@ std::vector<Problem> GemmBf16::corner_cases() {
   return out;
 }
 
-double GemmBf16::footprint(const Problem& p) {
-  const bool sampled = multiply_adds(p) > matrix::full_oracle_limit;
-  return 2 * (product(p.m, p.k) + product(p.k, p.n)) + (sampled ? 4 : 20) * product(p.m, p.n);
-}
-
 auto GemmBf16::make_input(const Problem& p, Setting& setting) -> Input {
   Input in{setting.buffer<std::uint16_t>(p.m * p.k), setting.buffer<std::uint16_t>(p.k * p.n)};
   for (std::uint16_t& x : in.a) x = bf16::round(setting.draw());
@@ -74,40 +62,21 @@ auto GemmBf16::make_input(const Problem& p, Setting& setting) -> Input {
   return in;
 }
 
-auto GemmBf16::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.m * p.n)};
-}
-
 auto GemmBf16::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Widened a = a_of(p, in), b = b_of(p, in);
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
   const double factor = rounding::g(static_cast<double>(p.k));
-  return expect_at(
-      matrix::positions(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting), [&](Index flat) {
-        const Index i = flat / p.n, j = flat % p.n;
-        const double bound =
-            same_value ? 0 : factor * matrix::magnitude(a, b, i, j, p.k) + underflow(a, b, i, j, p.k);
-        return std::pair{matrix::element<double>(a, b, i, j, p.k), bound};
-      });
-}
-
-Agreement GemmBf16::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"c", {p.m, p.n}}, out.c, want);
-}
-
-Cost GemmBf16::cost(const Problem& p) {
-  return {.flops = 2 * multiply_adds(p),
-          .bytes_read = 2 * (product(p.m, p.k) + product(p.k, p.n)),
-          .bytes_written = 4 * product(p.m, p.n),
-          .f32 = false};
+  return matrix::expect(p.m, p.n, p.multiply_adds(), setting, [&](Index i, Index j) {
+    const double bound =
+        same_value ? 0 : factor * matrix::magnitude(a, b, i, j, p.k) + underflow(a, b, i, j, p.k);
+    return std::pair{matrix::element<double>(a, b, i, j, p.k), bound};
+  });
 }
 
 void GemmBf16::salt(const Problem& p, const Input&, std::string_view, Index, std::uint16_t& element,
                     Setting& setting) {
   element = bf16::round(setting.draw_that_shows(p.k));
 }
-
-Index GemmBf16::units(const Problem& p) { return p.m * p.n; }
 
 template class detail::TypedOperation<GemmBf16>;
 

@@ -1,8 +1,5 @@
 #include "assay/ops/gemv.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 namespace assay {
 namespace {
 
@@ -19,8 +16,6 @@ void naive(const Problem& p, const Gemv::Input& in, Gemv::Output& out) {
   for (Index i = 0; i < p.results(); ++i) out.y[i] = matrix::element<float>(a, x, i, 0, p.terms());
 }
 
-double elements(const Problem& p) { return product(p.m, p.n); }
-
 const Register registered{[](Registry& r) {
   r.add<Gemv>({.name = "naive", .summary = "one dot product per element of y", .run = naive});
 }};
@@ -28,29 +23,13 @@ const Register registered{[](Registry& r) {
 }  // namespace
 
 std::vector<Problem> Gemv::corner_cases() {
-  std::vector<Problem> out;
-  // Around the lane counts 4, 8, 16 and blocks of four and eight rows or vectors, and primes.
-  for (const Index m : {1, 2, 3, 5, 7, 8, 9, 13, 17}) {
-    for (const Index n : {1, 2, 3, 15, 16, 17, 31, 63, 65, 127, 129}) {
-      for (const Index trans : {0, 1}) out.push_back({.m = m, .n = n, .trans = trans});
-    }
-  }
-  for (const Index trans : {0, 1}) {
-    out.push_back({.m = 3, .n = 4099, .trans = trans});
-    out.push_back({.m = 4099, .n = 3, .trans = trans});
-    // Enough work for a threaded variant to divide.
-    out.push_back({.m = 257, .n = 1031, .trans = trans});
-    for (const Index values : {matrix::special, matrix::tiny}) {
-      out.push_back({.m = 37, .n = 67, .trans = trans, .values = values});
-      out.push_back({.m = 67, .n = 37, .trans = trans, .values = values});
-      out.push_back({.m = 257, .n = 1031, .trans = trans, .values = values});
-    }
-  }
-  return out;
-}
-
-double Gemv::footprint(const Problem& p) {
-  return 4 * elements(p) + 4 * static_cast<double>(p.terms()) + 20 * static_cast<double>(p.results());
+  return problems<Problem>(
+      {// Around the lane counts 4, 8, 16 and blocks of four and eight rows or vectors, and primes.
+       "m=1|2|3|5|7|8|9|13|17,n=1|2|3|15|16|17|31|63|65|127|129,trans=n|t", "m=3,n=4099,trans=n|t",
+       "m=4099,n=3,trans=n|t",
+       // Enough work for a threaded variant to divide.
+       "m=257,n=1031,trans=n|t", "m=37,n=67,trans=n|t,values=special|tiny",
+       "m=67,n=37,trans=n|t,values=special|tiny", "m=257,n=1031,trans=n|t,values=special|tiny"});
 }
 
 auto Gemv::make_input(const Problem& p, Setting& setting) -> Input {
@@ -61,39 +40,22 @@ auto Gemv::make_input(const Problem& p, Setting& setting) -> Input {
   return in;
 }
 
-auto Gemv::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.results())};
-}
-
 auto Gemv::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const auto a = operand(p, in), x = column(in);
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.terms()) < 0x1p24;
   const double factor = same_value ? 0 : rounding::g(static_cast<double>(p.terms()));
-  return expect_at(matrix::positions(p.results(), elements(p), {0, p.results() - 1}, setting), [&](Index i) {
-    const auto value = matrix::element<double>(a, x, i, 0, p.terms());
-    const double magnitude = matrix::magnitude(a, x, i, 0, p.terms());
-    return std::pair{value, matrix::bound_of(value, factor, magnitude, p.values, p.terms())};
-  });
-}
-
-Agreement Gemv::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"y", {p.results()}}, out.y, want);
-}
-
-Cost Gemv::cost(const Problem& p) {
-  return {.flops = 2 * elements(p),
-          .bytes_read = 4 * (elements(p) + static_cast<double>(p.terms())),
-          .bytes_written = 4 * static_cast<double>(p.results())};
+  return expect_at(matrix::positions(p.results(), product(p.m, p.n), {0, p.results() - 1}, setting),
+                   [&](Index i) {
+                     const auto value = matrix::element<double>(a, x, i, 0, p.terms());
+                     const double magnitude = matrix::magnitude(a, x, i, 0, p.terms());
+                     return std::pair{value, matrix::bound_of(value, factor, magnitude, p.values, p.terms())};
+                   });
 }
 
 void Gemv::salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
                 Setting& setting) {
   element = matrix::drawn_element(p.values, part == "x", setting);
 }
-
-Index Gemv::terms(const Problem& p) { return p.n; }
-
-Index Gemv::units(const Problem& p) { return p.results(); }
 
 template class detail::TypedOperation<Gemv>;
 

@@ -1,4 +1,4 @@
-#include "assay/ops/guarded_mapping.hpp"
+#include "assay/ops/record_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,6 @@
 #include "assay/ops/im2col.hpp"
 
 #include "assay/error.hpp"
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -14,34 +12,6 @@ namespace assay {
 namespace {
 
 using im2col::Problem;
-
-/// The window of `p`. Throws Error when it has no tap or does not fit into the padded image.
-Window window_of(std::string_view operation, const Problem& p) {
-  const std::string where = std::string(operation) + " " + to_text(p);
-  if (p.kernel_w == 0) throw Error(where, "kernel_w is 0", "give kernel_w >= 1, or leave it out");
-  const Window window = p.window();
-  const auto fit = [&](std::string_view along, Index positions, Index extent, Index before, Index after,
-                       Index kernel) {
-    if (positions >= 1) return;
-    const std::string size = std::to_string((kernel - 1) * window.dilation + 1);
-    const std::string room = std::to_string(extent + before + after);
-    throw Error(where,
-                "the window spans " + size + " pixels along " + std::string(along) + ", of which there are " +
-                    room + " with the padding",
-                "enlarge " + std::string(along) + ", pad or its sides, or reduce kernel or dilation");
-  };
-  fit("h", window.out_h(), window.h, window.top, window.bottom, window.kernel_h);
-  fit("w", window.out_w(), window.w, window.left, window.right, window.kernel_w);
-  return window;
-}
-
-double image_size(const Problem& p) { return product(p.n, p.c, p.h, p.w); }
-
-double col_size(const Problem& p, const Window& window) {
-  return product(p.n, p.c, window.kernel_h, window.kernel_w, window.out_h(), window.out_w());
-}
-
-Shape image_shape(const Problem& p) { return {"image", {p.n, p.c, p.h, p.w}}; }
 
 Shape col_shape(const Problem& p, const Window& window) {
   const Index oh = window.out_h(), ow = window.out_w(), kh = window.kernel_h, kw = window.kernel_w;
@@ -157,7 +127,35 @@ void naive_col2im(const Problem& p, const Col2im::Input& in, Col2im::Output& out
   });
 }
 
-std::vector<Problem> corners() {
+double planes(const Problem& p) { return product(p.n, p.c); }
+
+const Register registered{[](Registry& r) {
+  constexpr auto summary = "one element of col at a time, each with its test for the padding";
+  r.add<Im2col>({.name = "naive", .summary = summary, .run = naive_im2col});
+  r.add<Col2im>({.name = "naive", .summary = summary, .run = naive_col2im});
+}};
+
+}  // namespace
+
+void im2col::demand_a_window_that_fits(std::string_view operation, const Problem& p) {
+  const std::string where = std::string(operation) + " " + to_text(p);
+  if (p.kernel_w == 0) throw Error(where, "kernel_w is 0", "give kernel_w >= 1, or leave it out");
+  const Window window = p.window();
+  const auto fit = [&](std::string_view along, Index positions, Index extent, Index before, Index after,
+                       Index kernel) {
+    if (positions >= 1) return;
+    const std::string size = std::to_string((kernel - 1) * window.dilation + 1);
+    const std::string room = std::to_string(extent + before + after);
+    throw Error(where,
+                "the window spans " + size + " pixels along " + std::string(along) + ", of which there are " +
+                    room + " with the padding",
+                "enlarge " + std::string(along) + ", pad or its sides, or reduce kernel or dilation");
+  };
+  fit("h", window.out_h(), window.h, window.top, window.bottom, window.kernel_h);
+  fit("w", window.out_w(), window.w, window.left, window.right, window.kernel_w);
+}
+
+std::vector<Problem> im2col::corner_cases() {
   const std::vector<Problem> shapes{
       // The window of one tap, of the whole image, and of more than the image.
       {{.h = 5, .w = 7}, 1, 3},
@@ -215,44 +213,6 @@ std::vector<Problem> corners() {
   return out;
 }
 
-double planes(const Problem& p) { return product(p.n, p.c); }
-
-const Register registered{[](Registry& r) {
-  constexpr auto summary = "one element of col at a time, each with its test for the padding";
-  r.add<Im2col>({.name = "naive", .summary = summary, .run = naive_im2col});
-  r.add<Col2im>({.name = "naive", .summary = summary, .run = naive_col2im});
-}};
-
-}  // namespace
-
-std::vector<Problem> Im2col::corner_cases() { return corners(); }
-std::vector<Problem> Col2im::corner_cases() { return corners(); }
-
-double Im2col::footprint(const Problem& p) { return 4 * image_size(p) + 8 * col_size(p, window_of(name, p)); }
-
-double Col2im::footprint(const Problem& p) {
-  return 4 * col_size(p, window_of(name, p)) + 20 * image_size(p);
-}
-
-auto Im2col::make_input(const Problem& p, Setting& setting) -> Input {
-  window_of(name, p);
-  return {drawn(p.n * p.c * p.h * p.w, setting)};
-}
-
-auto Col2im::make_input(const Problem& p, Setting& setting) -> Input {
-  const Window window = window_of(name, p);
-  return {drawn(p.n * p.c * window.taps() * window.out_h() * window.out_w(), setting)};
-}
-
-auto Im2col::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  const Window window = p.window();
-  return {setting.buffer<float>(p.n * p.c * window.taps() * window.out_h() * window.out_w())};
-}
-
-auto Col2im::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.n * p.c * p.h * p.w)};
-}
-
 auto Im2col::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   Expected want{positions_of(units(p), setting.units), {}};
   want.col.reserve(static_cast<std::size_t>(want.size()));
@@ -263,19 +223,16 @@ auto Im2col::expect(const Problem& p, const Input& in, Setting& setting) -> Expe
 
 auto Col2im::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Window window = p.window();
-  Expected want{positions_of(units(p), setting.units), {}, {}};
-  for (Index next = 0; next < want.size(); ++next) {
+  return expect_at(positions_of(units(p), setting.units), [&](Index pixel) {
     double sum = 0, magnitude = 0, terms = 0;
-    for_each_term(p, window, want[next], [&](Index from) {
+    for_each_term(p, window, pixel, [&](Index from) {
       sum += static_cast<double>(in.col[from]);
       magnitude += std::abs(static_cast<double>(in.col[from]));
       terms += 1;
     });
     const double roundings = setting.fill == Fill::exact ? 0 : std::max(terms - 1, 0.0);
-    want.image.push_back(sum);
-    want.bound.push_back(rounding::g(roundings) * magnitude);
-  }
-  return want;
+    return std::pair{sum, rounding::g(roundings) * magnitude};
+  });
 }
 
 Agreement Im2col::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
@@ -297,25 +254,22 @@ Agreement Im2col::judge(const Problem& p, const Input&, const Expected& want, co
   return outcome;
 }
 
-Agreement Col2im::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within(image_shape(p), out.image, want, want.image, want.bound);
-}
-
 Cost Im2col::cost(const Problem& p) {
-  const Window window = window_of(name, p);
-  return {.bytes_read = 4 * planes(p) * window.met().pixels, .bytes_written = 4 * col_size(p, window)};
+  im2col::demand_a_window_that_fits(name, p);
+  Cost out = FromParts::cost(p);
+  out.bytes_read = 4 * planes(p) * p.window().met().pixels;
+  return out;
 }
 
 // A pixel's first term is copied, each further one is added.
 Cost Col2im::cost(const Problem& p) {
-  const Window::Met met = window_of(name, p).met();
-  return {.flops = planes(p) * (met.pairs - met.pixels),
-          .bytes_read = 4 * planes(p) * met.pairs,
-          .bytes_written = 4 * image_size(p)};
+  im2col::demand_a_window_that_fits(name, p);
+  const Window::Met met = p.window().met();
+  Cost out = FromParts::cost(p);
+  out.flops = planes(p) * (met.pairs - met.pixels);
+  out.bytes_read = 4 * planes(p) * met.pairs;
+  return out;
 }
-
-Index Im2col::units(const Problem& p) { return static_cast<Index>(col_size(p, p.window())); }
-Index Col2im::units(const Problem& p) { return p.n * p.c * p.h * p.w; }
 
 template class detail::TypedOperation<Im2col>;
 template class detail::TypedOperation<Col2im>;

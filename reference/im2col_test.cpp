@@ -30,7 +30,7 @@ std::vector<float> col_of(const Problem& p, std::initializer_list<float> image) 
 
 std::vector<double> image_of(const Problem& p, std::initializer_list<float> col) {
   Setting setting;
-  return Col2im::expect(p, {numbers(col)}, setting).image;
+  return Col2im::expect(p, {numbers(col)}, setting).value;
 }
 
 constexpr Index patch_major = static_cast<Index>(Layout::patch_major);
@@ -123,7 +123,7 @@ TEST(Col2im, IsTheAdjointOfIm2col) {
     const auto x = Im2col::make_input(p, setting);
     const auto y = Col2im::make_input(p, setting);
     const auto col = Im2col::expect(p, x, setting).col;
-    const auto image = Col2im::expect(p, y, setting).image;
+    const auto image = Col2im::expect(p, y, setting).value;
     double left = 0, right = 0;
     for (Index i = 0; i < y.col.size(); ++i) {
       left += static_cast<double>(col[static_cast<std::size_t>(i)]) * static_cast<double>(y.col[i]);

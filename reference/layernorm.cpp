@@ -1,8 +1,5 @@
 #include "assay/ops/layernorm.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -14,6 +11,7 @@ namespace assay {
 namespace {
 
 using layernorm::epsilon;
+using layernorm::Expected;
 using layernorm::Problem;
 using layernorm::Statistic;
 using rounding::g;
@@ -61,39 +59,30 @@ void add_row(const float* x, const float* r, float* s, Index cols) {
   for (Index j = 0; j < cols; ++j) s[j] = x[j] + r[j];
 }
 
-void naive_layernorm(const Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
-  for (Index r = 0; r < p.rows; ++r) {
-    const Index at = r * p.cols;
-    std::tie(out.mean[r], out.rstd[r]) =
-        normalise(in.x.data() + at, in.gamma.data(), in.beta.data(), out.y.data() + at, p.cols);
-  }
-}
+template <class Op>
+constexpr bool centred = requires(const typename Op::Output out) {
+  out.mean;
+};
+template <class Op>
+constexpr bool adds = requires(const typename Op::Output out) {
+  out.s;
+};
 
-void naive_rmsnorm(const Problem& p, const RmsNorm::Input& in, RmsNorm::Output& out) {
+template <class Op>
+void naive(const Problem& p, const typename Op::Input& in, typename Op::Output& out) {
   for (Index r = 0; r < p.rows; ++r) {
     const Index at = r * p.cols;
-    out.rstd[r] = scale(in.x.data() + at, in.gamma.data(), out.y.data() + at, p.cols);
-  }
-}
-
-void naive_layernorm_residual(const Problem& p, const LayerNormResidual::Input& in,
-                              LayerNormResidual::Output& out) {
-  for (Index r = 0; r < p.rows; ++r) {
-    const Index at = r * p.cols;
-    float* s = out.s.data() + at;
-    add_row(in.x.data() + at, in.r.data() + at, s, p.cols);
-    std::tie(out.mean[r], out.rstd[r]) =
-        normalise(s, in.gamma.data(), in.beta.data(), out.y.data() + at, p.cols);
-  }
-}
-
-void naive_rmsnorm_residual(const Problem& p, const RmsNormResidual::Input& in,
-                            RmsNormResidual::Output& out) {
-  for (Index r = 0; r < p.rows; ++r) {
-    const Index at = r * p.cols;
-    float* s = out.s.data() + at;
-    add_row(in.x.data() + at, in.r.data() + at, s, p.cols);
-    out.rstd[r] = scale(s, in.gamma.data(), out.y.data() + at, p.cols);
+    const float* x = in.x.data() + at;
+    float* const y = out.y.data() + at;
+    if constexpr (adds<Op>) {
+      add_row(x, in.r.data() + at, out.s.data() + at, p.cols);
+      x = out.s.data() + at;
+    }
+    if constexpr (centred<Op>) {
+      std::tie(out.mean[r], out.rstd[r]) = normalise(x, in.gamma.data(), in.beta.data(), y, p.cols);
+    } else {
+      out.rstd[r] = scale(x, in.gamma.data(), y, p.cols);
+    }
   }
 }
 
@@ -105,14 +94,15 @@ Statistic empty_statistic(Index rows) {
 /// Element-wise `within`, with the bound of the side on which each element lies.
 Agreement within_sides(std::string_view name, const Buffer<float>& actual, const Positions& rows,
                        const Statistic& want) {
-  std::vector<double> bound = want.below;
-  std::vector<double> value = want.value;
-  for (std::size_t i = 0; i < bound.size(); ++i) {
+  Expectation sided{rows, want.value, want.below};
+  for (std::size_t i = 0; i < sided.bound.size(); ++i) {
     const float x = actual[rows[static_cast<Index>(i)]];
-    if (x > want.value[i]) bound[i] = want.above[i];
-    if (std::isinf(value[i]) && std::isnan(x) && !is_poison(x)) value[i] = static_cast<double>(x);  // a mean
+    if (x > want.value[i]) sided.bound[i] = want.above[i];
+    if (std::isinf(sided.value[i]) && std::isnan(x) && !is_poison(x)) {
+      sided.value[i] = static_cast<double>(x);  // a mean
+    }
   }
-  return within({name, {actual.size()}}, actual, rows, value, bound);
+  return within({name, {actual.size()}}, actual, sided);
 }
 
 /// Whether the sum of so many squares overflows in f32.
@@ -132,16 +122,8 @@ template <class Element>
 Agreement within_rows(std::string_view name, const Problem& p, const Positions& rows,
                       const Buffer<float>& actual, const Element& element) {
   const auto compare = [&](const Positions& some) {
-    Expectation want{elements_of(some, p.cols), {}, {}};
-    want.value.reserve(static_cast<std::size_t>(want.size()));
-    want.bound.reserve(static_cast<std::size_t>(want.size()));
-    for (Index next = 0; next < some.size(); ++next) {
-      for (Index j = 0; j < p.cols; ++j) {
-        const auto [value, bound] = element(some[next], j);
-        want.value.push_back(value);
-        want.bound.push_back(bound);
-      }
-    }
+    const Expectation want = expect_at(elements_of(some, p.cols),
+                                       [&](Index flat) { return element(flat / p.cols, flat % p.cols); });
     return within({name, {p.rows, p.cols}}, actual, want);
   };
   // A few rows at a time: the expectation of millions of elements would fill memory to be read once.
@@ -158,94 +140,91 @@ Agreement within_rows(std::string_view name, const Problem& p, const Positions& 
   return out;
 }
 
-/// Returns the expected mean and 1 / sqrt of those rows; x_of(row) is where one lies.
-template <class Row>
-LayerNorm::Expected expect_layernorm(const Problem& p, const Positions& rows, Row x_of) {
-  LayerNorm::Expected want{rows, empty_statistic(rows.size()), empty_statistic(rows.size())};
+/// The mean and 1 / sqrt of the row x, which is the one at `at` among those expected.
+void expect_layernorm(const Problem& p, const float* x, std::size_t at, Statistic& mean_of_row,
+                      Statistic& rstd) {
   const auto n = static_cast<double>(p.cols);
+  const auto mean = mean_of<double>(x, p.cols);
+  const double variance = variance_around(mean, x, p.cols);
+  double magnitude = 0;
+  for (Index j = 0; j < p.cols; ++j) magnitude += std::abs(static_cast<double>(x[j])) / n;
+
+  mean_of_row.value[at] = mean;
+  rstd.value[at] = reciprocal_root(variance);
+  if (!std::isfinite(variance)) return;  // the same value
+  const double mean_error = g(n + 1) * magnitude + 0x1p-126;
+  mean_of_row.below[at] = mean_of_row.above[at] = mean_error;
+
+  const double h = g(n + 5);
+  const double spread = variance + mean_error * mean_error;
+  const double least = reciprocal_root(spread * (1 + h)) * (1 - g(3));
+  const double most = reciprocal_root(std::max(0.0, variance - 4 * h * spread)) * (1 + g(3));
+  rstd.below[at] = overflows(spread, p.cols) ? rstd.value[at] : rstd.value[at] - least;
+  rstd.above[at] = most - rstd.value[at];
+}
+
+void expect_rmsnorm(const Problem& p, const float* x, std::size_t at, bool exact_sum, Statistic& rstd) {
+  const double mean_square = variance_around<double>(0, x, p.cols);
+  rstd.value[at] = reciprocal_root(mean_square);
+  if (!std::isfinite(mean_square)) return;  // the same value
+  rstd.above[at] = g(exact_sum ? 5 : static_cast<double>(p.cols) / 2 + 5) * rstd.value[at];
+  rstd.below[at] = overflows(mean_square, p.cols) ? rstd.value[at] : rstd.above[at];
+}
+
+/// Whether the sum of a row's squares comes out without rounding.
+bool exact_squares(const Problem& p, Fill fill) {
+  return (p.values == 0 || p.values == 5) && fill == Fill::exact && static_cast<double>(p.cols) < 0x1p24 / 9;
+}
+
+template <class Op>
+Expected expected(const Problem& p, const typename Op::Input& in, const Setting& setting) {
+  const Positions rows = positions_of(p.rows, setting.units);
+  Expected want{rows, empty_statistic(rows.size()), empty_statistic(centred<Op> ? rows.size() : 0)};
+  std::vector<float> sums(static_cast<std::size_t>(p.cols));
   for (Index next = 0; next < rows.size(); ++next) {
     const auto at = static_cast<std::size_t>(next);
-    const float* x = x_of(rows[next]);
-    const auto mean = mean_of<double>(x, p.cols);
-    const double variance = variance_around(mean, x, p.cols);
-    double magnitude = 0;
-    for (Index j = 0; j < p.cols; ++j) magnitude += std::abs(static_cast<double>(x[j])) / n;
-
-    want.mean.value[at] = mean;
-    want.rstd.value[at] = reciprocal_root(variance);
-    if (!std::isfinite(variance)) continue;  // the same value
-    const double mean_error = g(n + 1) * magnitude + 0x1p-126;
-    want.mean.below[at] = want.mean.above[at] = mean_error;
-
-    const double h = g(n + 5);
-    const double spread = variance + mean_error * mean_error;
-    const double least = reciprocal_root(spread * (1 + h)) * (1 - g(3));
-    const double most = reciprocal_root(std::max(0.0, variance - 4 * h * spread)) * (1 + g(3));
-    want.rstd.below[at] = overflows(spread, p.cols) ? want.rstd.value[at] : want.rstd.value[at] - least;
-    want.rstd.above[at] = most - want.rstd.value[at];
+    const float* x = in.x.data() + rows[next] * p.cols;
+    if constexpr (adds<Op>) {
+      // In single precision, where each element has one right value.
+      add_row(x, in.r.data() + rows[next] * p.cols, sums.data(), p.cols);
+      x = sums.data();
+    }
+    if constexpr (centred<Op>) {
+      expect_layernorm(p, x, at, want.mean, want.rstd);
+    } else {
+      expect_rmsnorm(p, x, at, exact_squares(p, setting.fill), want.rstd);
+    }
   }
   return want;
 }
 
-template <class Row>
-Statistic expect_rmsnorm(const Problem& p, const Positions& rows, bool exact_sum, Row x_of) {
-  Statistic want = empty_statistic(rows.size());
-  for (Index next = 0; next < rows.size(); ++next) {
-    const auto at = static_cast<std::size_t>(next);
-    const double mean_square = variance_around<double>(0, x_of(rows[next]), p.cols);
-    const double rstd = reciprocal_root(mean_square);
-    want.value[at] = rstd;
-    if (!std::isfinite(mean_square)) continue;  // the same value
-    want.above[at] = g(exact_sum ? 5 : static_cast<double>(p.cols) / 2 + 5) * rstd;
-    want.below[at] = overflows(mean_square, p.cols) ? rstd : want.above[at];
+/// Judges y by the statistics that were written with it, and by s.
+template <class Op>
+Agreement judged(const Problem& p, const typename Op::Input& in, const Expected& want,
+                 const typename Op::Output& out) {
+  Agreement found;
+  const float* x = in.x.data();
+  if constexpr (adds<Op>) {
+    found = within_rows("s", p, want, out.s, [&](Index r, Index j) {
+      const float sum = in.x[r * p.cols + j] + in.r[r * p.cols + j];
+      return std::pair{static_cast<double>(sum), 0.0};
+    });
+    x = out.s.data();
   }
-  return want;
-}
-
-/// Judges y of the rows at `x` by the statistics that were written with it.
-Agreement judge_layernorm(const Problem& p, const Positions& rows, const float* x, const Buffer<float>& gamma,
-                          const Buffer<float>& beta, const Buffer<float>& mean, const Buffer<float>& rstd,
-                          const Buffer<float>& y) {
-  return within_rows("y", p, rows, y, [&](Index r, Index j) {
-    const double m = mean[r];
-    const double scale = static_cast<double>(rstd[r]) * static_cast<double>(gamma[j]);
-    const double term = (static_cast<double>(x[r * p.cols + j]) - m) * scale, shift = beta[j];
-    const double bound =
-        g(5) * (std::abs(term) + std::abs(shift)) + g(1) * std::abs(m * scale) + underflow(rstd[r], gamma[j]);
-    return std::pair{term + shift, std::isfinite(term) ? bound : 0};
-  });
-}
-
-Agreement judge_rmsnorm(const Problem& p, const Positions& rows, const float* x, const Buffer<float>& gamma,
-                        const Buffer<float>& rstd, const Buffer<float>& y) {
-  return within_rows("y", p, rows, y, [&](Index r, Index j) {
-    const double value =
-        static_cast<double>(x[r * p.cols + j]) * static_cast<double>(rstd[r]) * static_cast<double>(gamma[j]);
-    return std::pair{value, std::isfinite(value) ? g(3) * std::abs(value) + underflow(rstd[r], gamma[j]) : 0};
-  });
-}
-
-/// Returns a function that says where a row of `x` lies.
-auto rows_of(const Problem& p, const Buffer<float>& x) {
-  return [&x, cols = p.cols](Index row) { return x.data() + row * cols; };
-}
-
-/// Returns a function that makes a row of x + r in single precision, where each element has one right value.
-/// The row stays until the next call.
-auto sums_of(const Problem& p, const Buffer<float>& x, const Buffer<float>& r) {
-  return [&x, &r, s = std::vector<float>(static_cast<std::size_t>(p.cols))](Index row) mutable {
-    const auto cols = static_cast<Index>(s.size());
-    add_row(x.data() + row * cols, r.data() + row * cols, s.data(), cols);
-    return std::as_const(s).data();
-  };
-}
-
-Agreement judge_sums(const Problem& p, const Positions& rows, const Buffer<float>& x, const Buffer<float>& r,
-                     const Buffer<float>& s) {
-  return within_rows("s", p, rows, s, [&](Index row, Index j) {
-    const float sum = x[row * p.cols + j] + r[row * p.cols + j];
-    return std::pair{static_cast<double>(sum), 0.0};
-  });
+  if constexpr (centred<Op>) found = found & within_sides("mean", out.mean, want, want.mean);
+  found = found & within_sides("rstd", out.rstd, want, want.rstd);
+  return found & within_rows("y", p, want, out.y, [&](Index r, Index j) {
+           const double rstd = out.rstd[r], gamma = in.gamma[j], at = x[r * p.cols + j];
+           if constexpr (centred<Op>) {
+             const double m = out.mean[r], scale = rstd * gamma, term = (at - m) * scale, shift = in.beta[j];
+             const double bound = g(5) * (std::abs(term) + std::abs(shift)) + g(1) * std::abs(m * scale) +
+                                  underflow(rstd, gamma);
+             return std::pair{term + shift, std::isfinite(term) ? bound : 0};
+           } else {
+             const double value = at * rstd * gamma, bound = g(3) * std::abs(value) + underflow(rstd, gamma);
+             return std::pair{value, std::isfinite(value) ? bound : 0};
+           }
+         });
 }
 
 /// Parameters do not follow the data: with any fill they are near 1 or 0 in a network.
@@ -273,73 +252,31 @@ Buffer<float> rows_drawn(const Problem& p, Setting& setting) {
   return out;
 }
 
-/// Whether the sum of a row's squares comes out without rounding.
-bool exact_squares(const Problem& p, Fill fill) {
-  return (p.values == 0 || p.values == 5) && fill == Fill::exact && static_cast<double>(p.cols) < 0x1p24 / 9;
-}
-
-double elements(const Problem& p) { return product(p.rows, p.cols); }
-
-/// Each array read or written once; a row stays in a cache between the passes over it. `streams`: arrays of
-/// the size of x that are read, and written.
-Cost cost_of(const Problem& p, double streams, double flops_per_element, double vectors, double statistics) {
-  const double rows = static_cast<double>(p.rows), cols = static_cast<double>(p.cols);
-  return {.flops = flops_per_element * elements(p),
-          .bytes_read = 4 * (streams * elements(p) + vectors * cols),
-          .bytes_written = 4 * (streams * elements(p) + statistics * rows)};
-}
-
 const Register registered{[](Registry& r) {
-  constexpr auto centred = "mean, variance and result in one loop each per row";
+  constexpr auto moments = "mean, variance and result in one loop each per row";
   constexpr auto scaled = "mean square and result in one loop each per row";
-  r.add<LayerNorm>({.name = "naive", .summary = centred, .run = naive_layernorm});
-  r.add<RmsNorm>({.name = "naive", .summary = scaled, .run = naive_rmsnorm});
-  r.add<LayerNormResidual>({.name = "naive", .summary = centred, .run = naive_layernorm_residual});
-  r.add<RmsNormResidual>({.name = "naive", .summary = scaled, .run = naive_rmsnorm_residual});
+  r.add<LayerNorm>({.name = "naive", .summary = moments, .run = naive<LayerNorm>});
+  r.add<RmsNorm>({.name = "naive", .summary = scaled, .run = naive<RmsNorm>});
+  r.add<LayerNormResidual>({.name = "naive", .summary = moments, .run = naive<LayerNormResidual>});
+  r.add<RmsNormResidual>({.name = "naive", .summary = scaled, .run = naive<RmsNormResidual>});
 }};
 
 }  // namespace
 
-std::vector<Problem> layernorm::Rows::corner_cases() {
-  std::vector<Problem> out;
-  // Around the lane counts 4, 8, 16, unrolled blocks of four vectors, and groups of four rows.
-  for (const Index cols : {1, 2, 3, 5, 15, 16, 17, 31, 33, 63, 65, 127, 257}) {
-    for (const Index rows : {1, 2, 3, 7}) out.push_back({.rows = rows, .cols = cols});
-  }
-  // Every number of elements that whole vectors leave over, below one vector and after several.
-  for (Index cols = 4; cols < 16; ++cols) out.push_back({.rows = 5, .cols = cols});
-  for (Index cols = 66; cols < 82; ++cols) out.push_back({.rows = 4, .cols = cols});
-  // The rows of language models.
-  for (const Index cols : {768, 1023}) out.push_back({.rows = 3, .cols = cols});
-  out.push_back({.rows = 2, .cols = 4099});
-  // Beyond the size below which a threaded variant stays on one thread.
-  out.push_back({.rows = 97, .cols = 1025});
-  for (Index values = 1; values < static_cast<Index>(value_words.size()); ++values) {
-    // At one column y is beta, which the rounding of a large mean hides.
-    for (const Index cols : {17, 67, 1023}) out.push_back({.rows = 9, .cols = cols, .values = values});
-    out.push_back({.rows = 97, .cols = 1025, .values = values});
-  }
-  return out;
-}
-
-Index layernorm::Rows::units(const Problem& p) { return p.rows; }
-
-double LayerNorm::footprint(const Problem& p) {
-  // x, y, and the expectation of y with its bound.
-  return 24 * elements(p) + 8 * static_cast<double>(p.cols) + 56 * static_cast<double>(p.rows);
-}
-
-double RmsNorm::footprint(const Problem& p) {
-  return 24 * elements(p) + 4 * static_cast<double>(p.cols) + 28 * static_cast<double>(p.rows);
-}
-
-// r and s besides; the expectation of s is gone before y is judged.
-double LayerNormResidual::footprint(const Problem& p) {
-  return 32 * elements(p) + 8 * static_cast<double>(p.cols) + 56 * static_cast<double>(p.rows);
-}
-
-double RmsNormResidual::footprint(const Problem& p) {
-  return 32 * elements(p) + 4 * static_cast<double>(p.cols) + 28 * static_cast<double>(p.rows);
+std::vector<Problem> layernorm::corner_cases() {
+  return problems<Problem>(
+      {// Around the lane counts 4, 8, 16, unrolled blocks of four vectors, and groups of four rows.
+       "rows=1|2|3|7,cols=1|2|3|5|15|16|17|31|33|63|65|127|257",
+       // Every number of elements that whole vectors leave over, below one vector and after several.
+       "rows=5,cols=4|5|6|7|8|9|10|11|12|13|14|15",
+       "rows=4,cols=66|67|68|69|70|71|72|73|74|75|76|77|78|79|80|81",
+       // The rows of language models.
+       "rows=3,cols=768|1023", "rows=2,cols=4099",
+       // Beyond the size below which a threaded variant stays on one thread.
+       "rows=97,cols=1025",
+       // At one column y is beta, which the rounding of a large mean hides.
+       "rows=9,cols=17|67|1023,values=equal|large|huge|tiny|special",
+       "rows=97,cols=1025,values=equal|large|huge|tiny|special"});
 }
 
 auto LayerNorm::make_input(const Problem& p, Setting& setting) -> Input {
@@ -381,74 +318,34 @@ auto RmsNormResidual::make_input(const Problem& p, Setting& setting) -> Input {
   return in;
 }
 
-auto LayerNorm::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.rows),
-          setting.buffer<float>(p.rows)};
-}
-
-auto RmsNorm::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.rows)};
-}
-
-auto LayerNormResidual::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.rows * p.cols),
-          setting.buffer<float>(p.rows), setting.buffer<float>(p.rows)};
-}
-
-auto RmsNormResidual::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.rows * p.cols),
-          setting.buffer<float>(p.rows)};
-}
-
 auto LayerNorm::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  return expect_layernorm(p, positions_of(p.rows, setting.units), rows_of(p, in.x));
+  return expected<LayerNorm>(p, in, setting);
+}
+Agreement LayerNorm::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
+  return judged<LayerNorm>(p, in, want, out);
 }
 
 auto RmsNorm::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  const Positions rows = positions_of(p.rows, setting.units);
-  return {rows, expect_rmsnorm(p, rows, exact_squares(p, setting.fill), rows_of(p, in.x))};
+  return expected<RmsNorm>(p, in, setting);
+}
+Agreement RmsNorm::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
+  return judged<RmsNorm>(p, in, want, out);
 }
 
 auto LayerNormResidual::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  LayerNorm::Expected want = expect_layernorm(p, positions_of(p.rows, setting.units), sums_of(p, in.x, in.r));
-  return {want, std::move(want.mean), std::move(want.rstd)};
+  return expected<LayerNormResidual>(p, in, setting);
+}
+Agreement LayerNormResidual::judge(const Problem& p, const Input& in, const Expected& want,
+                                   const Output& out) {
+  return judged<LayerNormResidual>(p, in, want, out);
 }
 
 auto RmsNormResidual::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  const Positions rows = positions_of(p.rows, setting.units);
-  return {rows, expect_rmsnorm(p, rows, exact_squares(p, setting.fill), sums_of(p, in.x, in.r))};
+  return expected<RmsNormResidual>(p, in, setting);
 }
-
-Agreement LayerNorm::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
-  return within_sides("mean", out.mean, want, want.mean) & within_sides("rstd", out.rstd, want, want.rstd) &
-         judge_layernorm(p, want, in.x.data(), in.gamma, in.beta, out.mean, out.rstd, out.y);
-}
-
-Agreement RmsNorm::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
-  return within_sides("rstd", out.rstd, want, want.rstd) &
-         judge_rmsnorm(p, want, in.x.data(), in.gamma, out.rstd, out.y);
-}
-
-// Once s has passed, y may be judged from it.
-Agreement LayerNormResidual::judge(const Problem& p, const Input& in, const Expected& want,
-                                   const Output& out) {
-  return judge_sums(p, want, in.x, in.r, out.s) & within_sides("mean", out.mean, want, want.mean) &
-         within_sides("rstd", out.rstd, want, want.rstd) &
-         judge_layernorm(p, want, out.s.data(), in.gamma, in.beta, out.mean, out.rstd, out.y);
-}
-
 Agreement RmsNormResidual::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
-  return judge_sums(p, want, in.x, in.r, out.s) & within_sides("rstd", out.rstd, want, want.rstd) &
-         judge_rmsnorm(p, want, out.s.data(), in.gamma, out.rstd, out.y);
+  return judged<RmsNormResidual>(p, in, want, out);
 }
-
-// Per element: the sum, a difference, a square and its sum, then a difference, two products and a sum.
-Cost LayerNorm::cost(const Problem& p) { return cost_of(p, 1, 8, 2, 2); }
-Cost LayerNormResidual::cost(const Problem& p) { return cost_of(p, 2, 9, 2, 2); }
-
-// Per element: a square and its sum, then two products.
-Cost RmsNorm::cost(const Problem& p) { return cost_of(p, 1, 4, 1, 1); }
-Cost RmsNormResidual::cost(const Problem& p) { return cost_of(p, 2, 5, 1, 1); }
 
 template class detail::TypedOperation<LayerNorm>;
 template class detail::TypedOperation<RmsNorm>;

@@ -1,8 +1,5 @@
 #include "assay/ops/layernorm_backward.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 #include <cmath>
 #include <utility>
 
@@ -92,9 +89,7 @@ struct Exact {
   bool over_cols = false, over_rows = false;
 };
 
-struct Gradients {
-  Expectation dx, dgamma, dbeta;
-};
+using Gradients = LayerNormBackward::Expected;
 
 /// dx of those rows.
 Expectation expect_dx(const Rows& in, const Positions& rows, bool exact) {
@@ -182,16 +177,6 @@ Buffer<float> scales(Index count, Setting& setting) {
   return out;
 }
 
-double elements(const Problem& p) { return product(p.rows, p.cols); }
-
-/// Arrays are read once and written once: a second walk finds them in a cache.
-Cost cost_of(const Problem& p, double flops_per_element, double statistics, double gradients) {
-  const double rows = static_cast<double>(p.rows), cols = static_cast<double>(p.cols);
-  return {.flops = flops_per_element * elements(p),
-          .bytes_read = 4 * (2 * elements(p) + statistics * rows + cols),
-          .bytes_written = 4 * (elements(p) + gradients * cols)};
-}
-
 const Register registered{[](Registry& r) {
   constexpr auto summary = "one loop per row for its sums, one for its gradients";
   r.add<LayerNormBackward>({.name = "naive", .summary = summary, .run = naive_layernorm});
@@ -199,15 +184,6 @@ const Register registered{[](Registry& r) {
 }};
 
 }  // namespace
-
-double LayerNormBackward::footprint(const Problem& p) {
-  // dy, x, dx, and the expectation of dx with its bound.
-  return 28 * elements(p) + 44 * static_cast<double>(p.cols) + 8 * static_cast<double>(p.rows);
-}
-
-double RmsNormBackward::footprint(const Problem& p) {
-  return 28 * elements(p) + 24 * static_cast<double>(p.cols) + 4 * static_cast<double>(p.rows);
-}
 
 auto LayerNormBackward::make_input(const Problem& p, Setting& setting) -> Input {
   Input in;
@@ -228,18 +204,8 @@ auto RmsNormBackward::make_input(const Problem& p, Setting& setting) -> Input {
   return in;
 }
 
-auto LayerNormBackward::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.cols),
-          setting.buffer<float>(p.cols)};
-}
-
-auto RmsNormBackward::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.rows * p.cols), setting.buffer<float>(p.cols)};
-}
-
 auto LayerNormBackward::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  Gradients want = expected(p, rows_of(p, in), exact_sums(p, setting.fill), setting);
-  return {std::move(want.dx), std::move(want.dgamma), std::move(want.dbeta)};
+  return expected(p, rows_of(p, in), exact_sums(p, setting.fill), setting);
 }
 
 auto RmsNormBackward::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
@@ -247,29 +213,13 @@ auto RmsNormBackward::expect(const Problem& p, const Input& in, Setting& setting
   return {std::move(want.dx), std::move(want.dgamma)};
 }
 
-Agreement LayerNormBackward::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"dx", {p.rows, p.cols}}, out.dx, want.dx) &
-         within({"dgamma", {p.cols}}, out.dgamma, want.dgamma) &
-         within({"dbeta", {p.cols}}, out.dbeta, want.dbeta);
-}
-
-Agreement RmsNormBackward::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"dx", {p.rows, p.cols}}, out.dx, want.dx) &
-         within({"dgamma", {p.cols}}, out.dgamma, want.dgamma);
-}
-
-Cost LayerNormBackward::cost(const Problem& p) { return cost_of(p, 13, 2, 2); }
-Cost RmsNormBackward::cost(const Problem& p) { return cost_of(p, 9, 1, 1); }
-
 std::vector<Problem> layernorm::RowsAndColumns::corner_cases() {
   std::vector<Problem> out;
-  for (const layernorm::Problem& p : Rows::corner_cases()) {
+  for (const layernorm::Problem& p : layernorm::corner_cases()) {
     if (p.values == 0) out.push_back({.rows = p.rows, .cols = p.cols});
   }
   return out;
 }
-
-Index layernorm::RowsAndColumns::units(const Problem& p) { return p.rows + p.cols; }
 
 template class detail::TypedOperation<LayerNormBackward>;
 template class detail::TypedOperation<RmsNormBackward>;

@@ -2,7 +2,6 @@
 
 #include "assay/error.hpp"
 #include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -121,16 +121,8 @@ auto Logging::corner_cases() -> std::vector<Problem> {
           {.batches = 8, .every = 4, .fails = 8}};
 }
 
-double Logging::footprint(const Problem& p) {
-  return 4 * static_cast<double>(p.batches) + 2 * line_bytes * static_cast<double>(p.lines());
-}
-
 auto Logging::make_input(const Problem& p, Setting& setting) -> Input {
   return {drawn(p.batches, setting), std::make_shared<logging::LogFile>()};
-}
-
-auto Logging::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<std::uint8_t>(p.lines() * line_bytes)};
 }
 
 auto Logging::expect(const Problem& p, const Input& in, Setting&) -> Expected {

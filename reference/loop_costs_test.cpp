@@ -70,7 +70,7 @@ TEST(Concatenate, WidensToTheWiderType) {
   Concatenate::Input in{numbers({1, 2, 3}), Buffer<double>(3)};
   std::ranges::copy(std::array{0.1, 0.2, 0.3}, in.wide.begin());
   Setting setting;
-  EXPECT_THAT(Concatenate::expect(p, in, setting).all, ElementsAre(1, 2, 3, 0.1, 0.2, 0.3));
+  EXPECT_THAT(Concatenate::expect(p, in, setting).wide.value, ElementsAre(1, 2, 3, 0.1, 0.2, 0.3));
 }
 
 std::string text_of(const Logging::Problem& p, const Logging::Input& in) {
@@ -142,8 +142,8 @@ TEST(TableCopy, LeavesTheOriginalAsItWas) {
   // Columns (1, 2) and (10, 20), every row: the derived table has (2, 4), (10, 20) and (11, 22).
   Setting setting;
   const auto want = TableCopy::expect({.columns = 2, .rows = 2}, {numbers({1, 2, 10, 20})}, setting);
-  EXPECT_THAT(want.original, ElementsAre(1, 2, 10, 20));
-  EXPECT_THAT(want.read, ElementsAre(2, 4, 10, 20, 11, 22));
+  EXPECT_THAT(want.original.value, ElementsAre(1, 2, 10, 20));
+  EXPECT_THAT(want.read.value, ElementsAre(2, 4, 10, 20, 11, 22));
 }
 
 }  // namespace

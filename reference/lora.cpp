@@ -1,14 +1,12 @@
 #include "assay/ops/lora.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 #include <memory>
 
 namespace assay {
 namespace {
 
 using lora::Problem;
+using matrix::multiply;
 using matrix::view;
 using matrix::View;
 
@@ -37,13 +35,6 @@ class Product {
   Index n_, k_;
   mutable std::vector<Element> known_;
 };
-
-template <class A, class B>
-void multiply(const A& a, const B& b, Index m, Index n, Index k, float* c) {
-  for (Index i = 0; i < m; ++i) {
-    for (Index j = 0; j < n; ++j) c[i * n + j] = matrix::element<float>(a, b, i, j, k);
-  }
-}
 
 void scale_by(float s, Buffer<float>& x) {
   for (float& each : x) each *= s;
@@ -108,16 +99,10 @@ std::vector<Problem> corners() {
 
 double thin_work(const Problem& p) { return product(p.m, p.r, p.n + p.k); }
 double full_work(const Problem& p) { return product(p.m, p.n, p.k); }
-double parameters(const Problem& p) { return product(p.k, p.n) + product(p.r, p.k + p.n); }
 
 /// The factor of the magnitude: of `roundings`, or zero where all is exact, below 2^24 at its largest.
 double factor(const Setting& setting, double roundings, double largest) {
   return setting.fill == Fill::exact && largest < 0x1p24 ? 0 : rounding::g(roundings);
-}
-
-template <class T>
-void draw(Buffer<T>& buffer, Setting& setting) {
-  for (T& x : buffer) x = setting.draw();
 }
 
 const Register registered{[](Registry& r) {
@@ -139,39 +124,6 @@ std::vector<Problem> Lora::corner_cases() {
 }
 std::vector<Problem> LoraBackward::corner_cases() { return corners(); }
 
-double Lora::footprint(const Problem& p) {
-  return 4 * (product(p.m, p.k) + parameters(p)) + 20 * product(p.m, p.n) + 16 * product(p.m, p.r);
-}
-
-double LoraBackward::footprint(const Problem& p) {
-  return 4 * (product(p.m, p.k) + product(p.m, p.n) + parameters(p)) +
-         20 * (product(p.m, p.k) + product(p.k + p.n, p.r)) + 32 * product(p.m, p.r);
-}
-
-auto Lora::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.m * p.k), setting.buffer<float>(p.k * p.n),
-           setting.buffer<float>(p.k * p.r), setting.buffer<float>(p.r * p.n)};
-  for (Buffer<float>* each : {&in.x, &in.w, &in.a, &in.b}) draw(*each, setting);
-  return in;
-}
-
-auto LoraBackward::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.m * p.k), setting.buffer<float>(p.k * p.n),
-           setting.buffer<float>(p.k * p.r), setting.buffer<float>(p.r * p.n),
-           setting.buffer<float>(p.m * p.n)};
-  for (Buffer<float>* each : {&in.x, &in.w, &in.a, &in.b, &in.dy}) draw(*each, setting);
-  return in;
-}
-
-auto Lora::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.m * p.n)};
-}
-
-auto LoraBackward::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.m * p.k), setting.buffer<float>(p.k * p.r),
-          setting.buffer<float>(p.r * p.n)};
-}
-
 auto Lora::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const auto x = view(in.x.data(), p.m, p.k), w = view(in.w.data(), p.k, p.n);
   const auto a = view(in.a.data(), p.k, p.r), b = view(in.b.data(), p.r, p.n);
@@ -181,10 +133,7 @@ auto Lora::expect(const Problem& p, const Input& in, Setting& setting) -> Expect
 
   const double s = static_cast<double>(p.scale), k = static_cast<double>(p.k), r = static_cast<double>(p.r);
   const double rounded = factor(setting, 2 * k + r + 1, 27 * std::abs(s) * k * r + 9 * k);
-  const Positions positions =
-      matrix::positions(p.m * p.n, full_work(p), matrix::corners_of(p.m, p.n), setting);
-  return expect_at(positions, [&](Index flat) {
-    const Index i = flat / p.n, j = flat % p.n;
+  return matrix::expect(p.m, p.n, full_work(p), setting, [&](Index i, Index j) {
     const double value =
         matrix::element<double>(x, w, i, j, p.k) + s * matrix::element<double>(xa, b, i, j, p.r);
     const double scale =
@@ -209,68 +158,46 @@ auto LoraBackward::expect(const Problem& p, const Input& in, Setting& setting) -
   const double in_dx = factor(setting, 2 * n + r + 1, largest * n * r + 9 * n);
   const double in_da = factor(setting, n + m + 1, largest * n * m);
   const double in_db = factor(setting, k + m + 1, largest * k * m);
-  Index first = 0;
-  const auto gradient = [&](Index rows, Index columns, double work, const auto& element) {
-    const Positions positions =
-        matrix::positions(rows * columns, work, matrix::corners_of(rows, columns), setting, first);
-    first += positions.count;
-    return expect_at(positions, [&, columns](Index flat) { return element(flat / columns, flat % columns); });
+  const auto dx = [&](Index i, Index j) {
+    return std::pair{matrix::element<double>(dy, w_turned, i, j, p.n) +
+                         s * matrix::element<double>(dyb, a_turned, i, j, p.r),
+                     in_dx * (matrix::magnitude(dy, w_turned, i, j, p.n) +
+                              std::abs(s) * matrix::magnitude(dyb_size, a_turned, i, j, p.r))};
   };
-  return {gradient(p.m, p.k, full_work(p),
-                   [&](Index i, Index j) {
-                     return std::pair{
-                         matrix::element<double>(dy, w_turned, i, j, p.n) +
-                             s * matrix::element<double>(dyb, a_turned, i, j, p.r),
-                         in_dx * (matrix::magnitude(dy, w_turned, i, j, p.n) +
-                                  std::abs(s) * matrix::magnitude(dyb_size, a_turned, i, j, p.r))};
-                   }),
-          gradient(p.k, p.r, 0,
-                   [&](Index i, Index j) {
-                     return std::pair{s * matrix::element<double>(x_turned, dyb, i, j, p.m),
-                                      in_da * std::abs(s) * matrix::magnitude(x_turned, dyb_size, i, j, p.m)};
-                   }),
-          gradient(p.r, p.n, 0, [&](Index i, Index j) {
-            return std::pair{s * matrix::element<double>(xa, dy, i, j, p.m),
-                             in_db * std::abs(s) * matrix::magnitude(xa_size, dy, i, j, p.m)};
-          })};
-}
-
-Agreement Lora::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"y", {p.m, p.n}}, out.y, want);
-}
-
-Agreement LoraBackward::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"dx", {p.m, p.k}}, out.dx, want.dx) & within({"da", {p.k, p.r}}, out.da, want.da) &
-         within({"db", {p.r, p.n}}, out.db, want.db);
+  const auto da = [&](Index i, Index j) {
+    return std::pair{s * matrix::element<double>(x_turned, dyb, i, j, p.m),
+                     in_da * std::abs(s) * matrix::magnitude(x_turned, dyb_size, i, j, p.m)};
+  };
+  const auto db = [&](Index i, Index j) {
+    return std::pair{s * matrix::element<double>(xa, dy, i, j, p.m),
+                     in_db * std::abs(s) * matrix::magnitude(xa_size, dy, i, j, p.m)};
+  };
+  const Index first_da = p.m * p.k, first_db = first_da + p.k * p.r;
+  return {matrix::expect(p.m, p.k, full_work(p), setting, dx),
+          matrix::expect(p.k, p.r, 0, setting, da, first_da),
+          matrix::expect(p.r, p.n, 0, setting, db, first_db)};
 }
 
 // Where r is large or s is 0, W + s A B costs less to form than the products that the adapter is counted
 // with.
 Cost Lora::cost(const Problem& p) {
-  return {.flops = 2 * (full_work(p) + thin_work(p)),
-          .bytes_read = 4 * (product(p.m, p.k) + parameters(p)),
-          .bytes_written = 4 * product(p.m, p.n),
-          .avoidable_flops = 2 * thin_work(p),
-          .avoidable_bytes = p.scale == 0 ? 4 * product(p.k + p.n, p.r) : 0};
+  Cost out = FromParts::cost(p);
+  out.flops = 2 * (full_work(p) + thin_work(p));
+  out.avoidable_flops = 2 * thin_work(p);
+  out.avoidable_bytes = p.scale == 0 ? 4 * product(p.k + p.n, p.r) : 0;
+  return out;
 }
 
 // Beside dY W^T, of rank r: dY B^T and (X A)^T dY with m n, X A, X^T (dY B^T) and (dY B^T) A^T with m k.
 Cost LoraBackward::cost(const Problem& p) {
   const double thin_dx = product(p.m, p.k) * static_cast<double>(p.r);
   const double of_adapter = thin_work(p) + thin_dx + thin_work(p);
-  return {.flops = 2 * (full_work(p) + of_adapter),
-          .bytes_read = 4 * (product(p.m, p.k) + product(p.m, p.n) + parameters(p)),
-          .bytes_written = 4 * (product(p.m, p.k) + product(p.k + p.n, p.r)),
-          .avoidable_flops = 2 * of_adapter,
-          .avoidable_bytes = p.scale == 0 ? 4 * (product(p.m, p.k) + product(p.k + p.n, p.r)) : 0};
+  Cost out = FromParts::cost(p);
+  out.flops = 2 * (full_work(p) + of_adapter);
+  out.avoidable_flops = 2 * of_adapter;
+  out.avoidable_bytes = p.scale == 0 ? 4 * (product(p.m, p.k) + product(p.k + p.n, p.r)) : 0;
+  return out;
 }
-
-Index Lora::terms(const Problem& p) { return 2 * p.k + p.r; }
-Index LoraBackward::terms(const Problem& p) { return 2 * std::max({p.k, p.m, p.n}); }
-
-Index Lora::units(const Problem& p) { return p.m * p.n; }
-
-Index LoraBackward::units(const Problem& p) { return p.m * p.k + p.k * p.r + p.r * p.n; }
 
 template class detail::TypedOperation<Lora>;
 template class detail::TypedOperation<LoraBackward>;

@@ -1,4 +1,4 @@
-#include "assay/ops/loss_curve.hpp"
+#include "assay/ops/trainer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

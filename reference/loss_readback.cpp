@@ -1,10 +1,6 @@
 #include "assay/ops/loss_readback.hpp"
 
-#include "assay/registry.hpp"
-
-#include <algorithm>
 #include <memory>
-#include <string>
 
 namespace assay {
 namespace loss_readback {
@@ -118,21 +114,6 @@ auto LossReadback::corner_cases() -> std::vector<Problem> {
           {.steps = 3, .every = 8}};
 }
 
-double LossReadback::footprint(const Problem& p) {
-  return 8 * static_cast<double>(p.steps) + 32 * static_cast<double>(p.lines()) + 16;
-}
-
-auto LossReadback::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<std::uint64_t>(p.steps)};
-  for (std::uint64_t& seed : in.seed) seed = setting.rng.next();
-  return in;
-}
-
-auto LossReadback::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<std::uint64_t>(p.lines()), setting.buffer<std::uint64_t>(p.lines()),
-          setting.buffer<std::uint64_t>(1)};
-}
-
 auto LossReadback::expect(const Problem& p, const Input& in, Setting&) -> Expected {
   Expected want{{}, {}, {0}};
   loss_readback::State state;
@@ -144,24 +125,6 @@ auto LossReadback::expect(const Problem& p, const Input& in, Setting&) -> Expect
     want.correct.push_back(state.correct);
   }
   return want;
-}
-
-Agreement LossReadback::judge(const Problem&, const Input&, const Expected& want, const Output& out) {
-  Agreement outcome;
-  const auto compare = [&](std::string_view part, const Buffer<std::uint64_t>& found,
-                           const std::vector<std::uint64_t>& right) {
-    outcome.compared = outcome.total += found.size();
-    for (Index i = 0; i < found.size() && outcome.agrees; ++i) {
-      if (found[i] == right[static_cast<std::size_t>(i)]) continue;
-      outcome.agrees = false;
-      outcome.detail = std::string(part) + "[" + std::to_string(i) + "] is " + std::to_string(found[i]) +
-                       ", not " + std::to_string(right[static_cast<std::size_t>(i)]);
-    }
-  };
-  compare("loss", out.loss, want.loss);
-  compare("correct", out.correct, want.correct);
-  compare("batch", out.batch, want.batch);
-  return outcome;
 }
 
 Cost LossReadback::cost(const Problem& p) {

@@ -2,9 +2,6 @@
 
 #include "assay/ops/memory_pool.hpp"
 
-#include "assay/ops/allocator_trace.hpp"
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -121,14 +118,7 @@ auto MemoryPoolPlan::problem_of(const std::filesystem::path& file) -> Problem {
 }
 
 std::vector<Problem> MemoryPoolPlan::corner_cases() {
-  using memory_pool::Pattern;
-  std::vector<Problem> out;
-  for (const Pattern pattern : {Pattern::nested, Pattern::short_lived, Pattern::clipped}) {
-    for (const Index blocks : {1, 2, 3, 4, 7, 16, 33, 63, 65, 130, 257, 1000}) {
-      out.push_back({.blocks = blocks, .pattern = static_cast<Index>(pattern)});
-    }
-  }
-  return out;
+  return problems<Problem>({"blocks=1|2|3|4|7|16|33|63|65|130|257|1000,pattern=nested|short|clipped"});
 }
 
 double MemoryPoolPlan::footprint(const Problem& p) {
@@ -140,10 +130,6 @@ auto MemoryPoolPlan::make_input(const Problem& p, Setting& setting) -> Input {
   Input in{setting.buffer<Request>(p.blocks)};
   std::ranges::copy(memory_pool::make_requests(p.blocks, p.pattern, setting), in.requests.begin());
   return in;
-}
-
-auto MemoryPoolPlan::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<Index>(p.blocks), setting.buffer<Index>(p.blocks), setting.buffer<Index>(1)};
 }
 
 auto MemoryPoolPlan::expect(const Problem&, const Input& in, Setting&) -> Expected {
@@ -171,10 +157,9 @@ Agreement MemoryPoolPlan::judge(const Problem&, const Input& in, const Expected&
 
 // Blocks that share no byte are a plan whatever their lives.
 Cost MemoryPoolPlan::cost(const Problem& p) {
-  const auto blocks = static_cast<double>(p.blocks);
-  return {.bytes_read = blocks * sizeof(Request),
-          .bytes_written = (2 * blocks + 1) * sizeof(Index),
-          .avoidable_bytes = 2 * blocks * sizeof(Index)};
+  Cost out = FromParts::cost(p);
+  out.avoidable_bytes = 2 * static_cast<double>(p.blocks) * sizeof(Index);
+  return out;
 }
 
 std::vector<Figure> MemoryPoolPlan::figures(const Problem&, const Input&, const Expected& want,

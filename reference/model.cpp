@@ -1,8 +1,5 @@
 #include "assay/ops/model.hpp"
 
-#include "assay/ops/classifier.hpp"
-#include "assay/ops/transformer.hpp"
-
 #include <cmath>
 
 namespace assay::training {

@@ -1,9 +1,7 @@
 #include "assay/ops/pointwise.hpp"
 
-#include "assay/ops/elementwise_layout.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/elementwise.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <memory>
 
@@ -146,11 +144,6 @@ auto Pointwise<Formula>::corner_cases() -> std::vector<Problem> {
 }
 
 template <class Formula>
-double Pointwise<Formula>::footprint(const Problem& p) {
-  return static_cast<double>(p.size()) * static_cast<double>(4 * inputs + 20 * outputs);
-}
-
-template <class Formula>
 auto Pointwise<Formula>::make_input(const Problem& p, Setting& setting) -> Input {
   Input input;
   for (std::size_t k = 0; k < inputs; ++k) {
@@ -173,24 +166,19 @@ void Pointwise<Formula>::salt(const Problem& p, const Input&, std::string_view p
 }
 
 template <class Formula>
-auto Pointwise<Formula>::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  Output out{setting.buffer<float>(p.size()), {}};
-  if (outputs > 1) out.second = setting.buffer<float>(p.size());
-  return out;
-}
-
-template <class Formula>
 auto Pointwise<Formula>::expect(const Problem& p, const Input& input, Setting& setting) -> Expected {
-  Expected want{positions_of(units(p), setting.units), {}, {}};
+  const Positions positions = positions_of(units(p), setting.units);
+  Expected want;
+  for (Expectation& each : want) {
+    each = {positions, {}, {}};
+    each.value.reserve(static_cast<std::size_t>(positions.size()));
+    each.bound.reserve(static_cast<std::size_t>(positions.size()));
+  }
   const auto alpha = static_cast<double>(p.alpha);
   // Numbers of many magnitudes are no small integers, whatever the fill.
   const Fill fill = p.values == 0 ? setting.fill : Fill::uniform;
-  for (std::size_t j = 0; j < outputs; ++j) {
-    want.value[j].reserve(static_cast<std::size_t>(want.size()));
-    want.bound[j].reserve(static_cast<std::size_t>(want.size()));
-  }
-  for (Index next = 0; next < want.size(); ++next) {
-    const Index i = want[next];
+  for (Index next = 0; next < positions.size(); ++next) {
+    const Index i = positions[next];
     std::array<double, inputs> arguments;
     for (std::size_t k = 0; k < inputs; ++k) {
       arguments[k] = input.in[k][Formula::per_channel && k == 1 ? i / p.plane() % p.c : i];
@@ -198,37 +186,11 @@ auto Pointwise<Formula>::expect(const Problem& p, const Input& input, Setting& s
     const auto value = Formula::template apply<double>(arguments, alpha);
     const auto bound = Formula::bound(arguments, alpha, fill);
     for (std::size_t j = 0; j < outputs; ++j) {
-      want.value[j].push_back(value[j]);
-      want.bound[j].push_back(bound[j]);
+      want[j].value.push_back(value[j]);
+      want[j].bound.push_back(bound[j]);
     }
   }
   return want;
-}
-
-template <class Formula>
-Agreement Pointwise<Formula>::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  Agreement outcome;
-  for (std::size_t j = 0; j < outputs; ++j) {
-    Shape shape{Formula::outputs[j], {p.size()}};
-    if (Formula::per_channel) shape.extents = {p.n, p.c, p.h, p.w};
-    outcome = outcome & within(shape, out.at(j), want, want.value[j], want.bound[j]);
-  }
-  return outcome;
-}
-
-template <class Formula>
-Cost Pointwise<Formula>::cost(const Problem& p) {
-  const auto count = static_cast<double>(p.size());
-  const double whole = static_cast<double>(Formula::per_channel ? inputs - 1 : inputs);
-  const double vector = Formula::per_channel ? static_cast<double>(p.c) : 0;
-  return {.flops = count * Formula::flops,
-          .bytes_read = 4 * (count * whole + vector),
-          .bytes_written = 4 * count * static_cast<double>(outputs)};
-}
-
-template <class Formula>
-Index Pointwise<Formula>::units(const Problem& p) {
-  return p.size();
 }
 
 template struct Pointwise<pointwise::Gelu>;

@@ -1,5 +1,4 @@
 #include "assay/ops/pointwise.hpp"
-#include "assay/ops/rounding.hpp"
 
 namespace assay::pointwise {
 namespace {

@@ -1,4 +1,4 @@
-#include "assay/ops/shuffle.hpp"
+#include "assay/ops/data_loader.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

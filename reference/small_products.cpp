@@ -1,9 +1,5 @@
 #include "assay/ops/small_products.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/ops/matrix.hpp"
-#include "assay/registry.hpp"
-
 namespace assay {
 namespace {
 
@@ -14,9 +10,7 @@ void naive(const Problem& p, const SmallProducts::Input& in, SmallProducts::Outp
     const auto x = matrix::view(in.x.data() + s * p.rows * p.k, p.rows, p.k),
                w = matrix::view(in.w.data(), p.k, p.n);
     float* const y = out.y.data() + s * p.rows * p.n;
-    for (Index i = 0; i < p.rows; ++i) {
-      for (Index j = 0; j < p.n; ++j) y[i * p.n + j] = matrix::element<float>(x, w, i, j, p.k);
-    }
+    matrix::multiply(x, w, p.rows, p.n, p.k, y);
     for (Index j = 0; j < p.n; ++j) {
       float sum = 0;
       for (Index i = 0; i < p.rows; ++i) sum += y[i * p.n + j];
@@ -25,8 +19,6 @@ void naive(const Problem& p, const SmallProducts::Input& in, SmallProducts::Outp
     }
   }
 }
-
-double multiply_adds(const Problem& p) { return product(p.samples * p.rows, p.n, p.k); }
 
 const Register registered{[](Registry& r) {
   r.add<SmallProducts>({.name = "naive", .summary = "three loops and a mean per sample", .run = naive});
@@ -45,51 +37,24 @@ auto SmallProducts::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-double SmallProducts::footprint(const Problem& p) {
-  const Index rows = p.samples * p.rows;
-  return 4 * product(rows + p.n, p.k) + 20 * product(rows, p.n);
-}
-
-auto SmallProducts::make_input(const Problem& p, Setting& setting) -> Input {
-  return {drawn(p.samples * p.rows * p.k, setting), drawn(p.k * p.n, setting)};
-}
-
-auto SmallProducts::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.samples * p.rows * p.n)};
-}
-
 auto SmallProducts::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Index all = p.samples * p.rows;
   const auto x = matrix::view(in.x.data(), all, p.k), w = matrix::view(in.w.data(), p.k, p.n);
   const auto rows = static_cast<double>(p.rows);
   const double factor = rounding::g(static_cast<double>(p.k) + rows + 3);
   // An element needs the products of all rows of its sample.
-  const double work = multiply_adds(p) * rows;
-  return expect_at(matrix::positions(all * p.n, work, matrix::corners_of(all, p.n), setting),
-                   [&](Index flat) {
-                     const Index row = flat / p.n, j = flat % p.n, first = row / p.rows * p.rows;
-                     double mean = 0, size = 0;
-                     for (Index i = first; i < first + p.rows; ++i) {
-                       mean += matrix::element<double>(x, w, i, j, p.k) / rows;
-                       size += matrix::magnitude(x, w, i, j, p.k) / rows;
-                     }
-                     return std::pair{matrix::element<double>(x, w, row, j, p.k) - mean,
-                                      factor * (matrix::magnitude(x, w, row, j, p.k) + size)};
-                   });
+  const double work = product(all, p.n, p.k) * rows;
+  return matrix::expect(all, p.n, work, setting, [&](Index row, Index j) {
+    const Index first = row / p.rows * p.rows;
+    double mean = 0, size = 0;
+    for (Index i = first; i < first + p.rows; ++i) {
+      mean += matrix::element<double>(x, w, i, j, p.k) / rows;
+      size += matrix::magnitude(x, w, i, j, p.k) / rows;
+    }
+    return std::pair{matrix::element<double>(x, w, row, j, p.k) - mean,
+                     factor * (matrix::magnitude(x, w, row, j, p.k) + size)};
+  });
 }
-
-Agreement SmallProducts::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"y", {p.samples, p.rows, p.n}}, out.y, want);
-}
-
-Cost SmallProducts::cost(const Problem& p) {
-  const Index rows = p.samples * p.rows;
-  return {.flops = 2 * multiply_adds(p) + 2 * product(rows, p.n),
-          .bytes_read = 4 * product(rows + p.n, p.k),
-          .bytes_written = 4 * product(rows, p.n)};
-}
-
-Index SmallProducts::units(const Problem& p) { return p.samples * p.rows * p.n; }
 
 template class detail::TypedOperation<SmallProducts>;
 

@@ -1,8 +1,5 @@
 #include "assay/ops/softmax_cross_entropy.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -50,26 +47,12 @@ const Register registered{[](Registry& r) {
 }  // namespace
 
 auto SoftmaxCrossEntropy::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  // Around the lane counts 4, 8, 16 and two vectors to a turn.
-  for (const Index cols : {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 65, 257}) {
-    out.push_back({.rows = 3, .cols = cols, .smoothing = cols % 2 * 10});
-  }
-  for (const Index cols : {2, 10, 33}) {
-    out.push_back({.rows = 17, .cols = cols, .smoothing = cols == 33 ? 5 : 0, .logits = 1});
-  }
-  for (const Index logits : {2, 3}) {
-    for (const Index cols : {7, 33, 257}) {
-      out.push_back({.rows = 17, .cols = cols, .smoothing = cols == 33 ? 5 : 0, .logits = logits});
-    }
-  }
-  out.push_back({.rows = 1, .cols = 10});
-  out.push_back({.rows = 16, .cols = 1000, .smoothing = 10});
-  return out;
-}
-
-double SoftmaxCrossEntropy::footprint(const Problem& p) {
-  return 24 * product(p.rows, p.cols) + 28 * product(p.rows);
+  return problems<Problem>({// Around the lane counts 4, 8, 16 and two vectors to a turn.
+                            "rows=3,cols=2|8|16", "rows=3,cols=1|3|7|15|17|31|33|65|257,smoothing=10",
+                            "rows=17,cols=2|10,logits=large", "rows=17,cols=33,smoothing=5,logits=large",
+                            "rows=17,cols=7|257,logits=huge|special",
+                            "rows=17,cols=33,smoothing=5,logits=huge|special", "rows=1,cols=10",
+                            "rows=16,cols=1000,smoothing=10"});
 }
 
 auto SoftmaxCrossEntropy::make_input(const Problem& p, Setting& setting) -> Input {
@@ -82,10 +65,6 @@ auto SoftmaxCrossEntropy::make_input(const Problem& p, Setting& setting) -> Inpu
   if (p.logits == 3) make_some_infinite(in.x, 1 + p.rows / 2, setting.rng);
   for (Index& label : in.label) label = setting.rng.integer(0, p.cols - 1);
   return in;
-}
-
-auto SoftmaxCrossEntropy::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.rows), setting.buffer<float>(p.rows * p.cols)};
 }
 
 auto SoftmaxCrossEntropy::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
@@ -122,20 +101,6 @@ auto SoftmaxCrossEntropy::expect(const Problem& p, const Input& in, Setting& set
   }
   return want;
 }
-
-Agreement SoftmaxCrossEntropy::judge(const Problem& p, const Input&, const Expected& want,
-                                     const Output& out) {
-  return within({"loss", {p.rows}}, out.loss, want.loss) & within({"dx", {p.rows, p.cols}}, out.dx, want.dx);
-}
-
-Cost SoftmaxCrossEntropy::cost(const Problem& p) {
-  const double elements = product(p.rows, p.cols);
-  return {.flops = 4 * elements,
-          .bytes_read = 4 * elements + 8 * static_cast<double>(p.rows),
-          .bytes_written = 4 * elements + 4 * static_cast<double>(p.rows)};
-}
-
-Index SoftmaxCrossEntropy::units(const Problem& p) { return p.rows; }
 
 template class detail::TypedOperation<SoftmaxCrossEntropy>;
 

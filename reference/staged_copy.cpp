@@ -1,8 +1,5 @@
 #include "assay/ops/staged_copy.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -37,18 +34,6 @@ auto StagedCopy::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-double StagedCopy::footprint(const Problem& p) {
-  return 24 * product(p.batches, p.n) + 8 * static_cast<double>(p.n);
-}
-
-auto StagedCopy::make_input(const Problem& p, Setting& setting) -> Input {
-  return {drawn(p.batches * p.n, setting)};
-}
-
-auto StagedCopy::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.batches * p.n)};
-}
-
 auto StagedCopy::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const double bound = rounding::g(static_cast<double>(p.rounds)) * 2;
   return expect_at(positions_of(units(p), setting.units), [&](Index i) {
@@ -56,17 +41,6 @@ auto StagedCopy::expect(const Problem& p, const Input& in, Setting& setting) -> 
     return std::pair{x * (2 - std::ldexp(1.0, static_cast<int>(1 - p.rounds))), bound * std::abs(x)};
   });
 }
-
-Agreement StagedCopy::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"y", {p.batches, p.n}}, out.y, want);
-}
-
-Cost StagedCopy::cost(const Problem& p) {
-  const double elements = product(p.batches, p.n);
-  return {.flops = elements, .bytes_read = 4 * elements, .bytes_written = 4 * elements};
-}
-
-Index StagedCopy::units(const Problem& p) { return p.batches * p.n; }
 
 template class detail::TypedOperation<StagedCopy>;
 

@@ -1,8 +1,5 @@
 #include "assay/ops/state_buffers.hpp"
 
-#include "assay/ops/arrays.hpp"
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -38,16 +35,6 @@ auto StateBuffers::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-double StateBuffers::footprint(const Problem& p) { return 24 * product(p.samples, p.hidden); }
-
-auto StateBuffers::make_input(const Problem& p, Setting& setting) -> Input {
-  return {drawn(p.samples * p.hidden, setting)};
-}
-
-auto StateBuffers::make_output(const Problem& p, const Input&, const Setting& setting) -> Output {
-  return {setting.buffer<float>(p.samples * p.hidden)};
-}
-
 auto StateBuffers::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const double bound = setting.fill == Fill::exact ? 0 : rounding::g(static_cast<double>(p.steps)) * 2;
   return expect_at(positions_of(units(p), setting.units), [&](Index i) {
@@ -56,17 +43,6 @@ auto StateBuffers::expect(const Problem& p, const Input& in, Setting& setting) -
     return std::pair{h, bound * std::abs(static_cast<double>(in.x[i]))};
   });
 }
-
-Agreement StateBuffers::judge(const Problem& p, const Input&, const Expected& want, const Output& out) {
-  return within({"y", {p.samples, p.hidden}}, out.y, want);
-}
-
-Cost StateBuffers::cost(const Problem& p) {
-  const double elements = product(p.samples, p.hidden);
-  return {.flops = 2 * elements, .bytes_read = 4 * elements, .bytes_written = 4 * elements};
-}
-
-Index StateBuffers::units(const Problem& p) { return p.samples * p.hidden; }
 
 template class detail::TypedOperation<StateBuffers>;
 

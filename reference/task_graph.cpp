@@ -1,9 +1,7 @@
 #include "assay/ops/task_graph.hpp"
 
 #include "assay/error.hpp"
-#include "assay/registry.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -93,16 +91,11 @@ __attribute__((noinline)) void TaskGraph::run_task(const Input& in, Output& out,
 }
 
 auto TaskGraph::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  const auto shapes = static_cast<Index>(DagShape::file);
-  for (Index shape = 0; shape < shapes; ++shape) {
-    for (const Index tasks : {1, 2, 3, 10, 101}) out.push_back({.tasks = tasks, .shape = shape, .grain = 0});
-    out.push_back({.tasks = 500, .shape = shape, .grain = 0, .ids = 1});
-    // Long enough for threads to meet in the middle of tasks.
-    out.push_back({.tasks = 60, .shape = shape, .grain = 2000, .durations = 1, .ids = 1});
-  }
-  out.push_back({.tasks = 5000, .grain = 0});
-  return out;
+  const std::string shape = ",shape=layered_random|chain|wavefront|inception|residual";
+  return problems<Problem>({"tasks=1|2|3|10|101,grain=0" + shape, "tasks=500,grain=0,ids=shuffled" + shape,
+                            // Long enough for threads to meet in the middle of tasks.
+                            "tasks=60,grain=2000,durations=skewed,ids=shuffled" + shape,
+                            "tasks=5000,grain=0"});
 }
 
 double TaskGraph::footprint(const Problem& p) {
@@ -121,12 +114,6 @@ auto TaskGraph::make_input(const Problem& p, Setting& setting) -> Input {
     in.rounds[i] = rounds_of(made.weight[static_cast<std::size_t>(i)]);
   }
   return in;
-}
-
-auto TaskGraph::make_output(const Problem&, const Input& in, const Setting& setting) -> Output {
-  Output out{setting.buffer<std::uint64_t>(in.start.size())};
-  std::ranges::copy(in.start, out.value.begin());
-  return out;
 }
 
 auto TaskGraph::expect(const Problem&, const Input& in, Setting&) -> Expected {
@@ -155,11 +142,12 @@ Agreement TaskGraph::judge(const Problem&, const Input& in, const Expected& want
   return outcome;
 }
 
+// The work is integer arithmetic; a chain of rounds is no traffic. Rounds may be part of a schedule that was
+// prepared.
 Cost TaskGraph::cost(const Problem& p) {
-  const auto tasks = static_cast<double>(p.tasks);
-  // The work is integer arithmetic; a chain of rounds is no traffic. Seed, rounds and value are left.
-  // Rounds may be part of a schedule that was prepared.
-  return {.flops = 0, .bytes_read = 20 * tasks, .bytes_written = 8 * tasks, .avoidable_bytes = 4 * tasks};
+  Cost out = FromParts::cost(p);
+  out.avoidable_bytes = 4 * static_cast<double>(p.tasks);
+  return out;
 }
 
 auto TaskGraph::problem_of(const std::filesystem::path& file) -> Problem {

@@ -2,7 +2,6 @@
 
 #include "assay/error.hpp"
 #include "assay/ops/memory_pool.hpp"
-#include "assay/registry.hpp"
 
 #include <cmath>
 #include <limits>
@@ -178,15 +177,10 @@ Lives lives_in_order(const Dag& graph) {
 }  // namespace task_graph_memory
 
 auto TaskGraphMemory::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  const auto shapes = static_cast<Index>(DagShape::file);
-  for (Index shape = 0; shape < shapes; ++shape) {
-    for (const Index tasks : {1, 2, 3, 9, 31}) out.push_back({.tasks = tasks, .shape = shape});
-    // Past one word of 64 tasks.
-    out.push_back({.tasks = 101, .shape = shape, .sizes = 1, .ids = 1});
-    out.push_back({.tasks = 130, .shape = shape, .ids = 1});
-  }
-  return out;
+  const std::string shape = ",shape=layered_random|chain|wavefront|inception|residual";
+  return problems<Problem>({"tasks=1|2|3|9|31" + shape,
+                            // Past one word of 64 tasks.
+                            "tasks=101,sizes=equal,ids=shuffled" + shape, "tasks=130,ids=shuffled" + shape});
 }
 
 double TaskGraphMemory::footprint(const Problem& p) {
@@ -211,11 +205,6 @@ auto TaskGraphMemory::make_input(const Problem& p, Setting& setting) -> Input {
     }
   }
   return in;
-}
-
-auto TaskGraphMemory::make_output(const Problem&, const Input& in, const Setting& setting) -> Output {
-  const Index tasks = in.graph.tasks();
-  return {setting.buffer<Index>(tasks), setting.buffer<Index>(tasks), setting.buffer<Index>(1)};
 }
 
 auto TaskGraphMemory::expect(const Problem&, const Input& in, Setting&) -> Expected {
@@ -265,11 +254,6 @@ Agreement TaskGraphMemory::judge(const Problem&, const Input& in, const Expected
     return refuse(why + "; " + std::to_string(unsafe) + " pairs are unsafe");
   }
   return outcome;
-}
-
-Cost TaskGraphMemory::cost(const Problem& p) {
-  const auto tasks = static_cast<double>(p.tasks);
-  return {.flops = 0, .bytes_read = 8 * tasks, .bytes_written = 16 * tasks + 8};
 }
 
 auto TaskGraphMemory::problem_of(const std::filesystem::path& file) -> Problem {

@@ -20,8 +20,6 @@ using training::Segment;
 using training::Segments;
 using Problem = TrainStep::Problem;
 
-Index parameters(const Problem& p) { return Segments(TrainStep::network_of(p)).total(); }
-
 /// Judges a written array of one number.
 Agreement judge_number(std::string_view name, const Buffer<float>& written, double value, double bound) {
   const double values[] = {value}, bounds[] = {bound};
@@ -112,46 +110,39 @@ Network TrainStep::network_of(const Problem& p) {
   return out;
 }
 
+Index TrainStep::Problem::parameters() const { return Segments(network_of(*this)).total(); }
+
 std::vector<Problem> TrainStep::corner_cases() {
-  std::vector<Problem> out;
-  constexpr Index classifier = 0, transformer = 1, full = 0, causal = 1;
-  const auto add_classifier = [&](Index batch, Index channels, Index side, Index width, Index t) {
-    out.push_back(
-        {.network = classifier, .batch = batch, .channels = channels, .side = side, .width = width, .t = t});
-  };
-  const auto add_transformer = [&](Index batch, Index channels, Index side, Index width, Index patch,
-                                   Index heads, Index mask, Index t) {
-    out.push_back({transformer, batch, channels, side, width, patch, heads, mask, t});
-  };
-  // One image and odd batches; odd sides, whose half is rounded up; filters around a vector; late steps.
-  add_classifier(1, 1, 8, 1, 1);
-  add_classifier(2, 3, 8, 3, 1);
-  add_classifier(3, 2, 9, 4, 2);
-  add_classifier(5, 1, 11, 5, 1000);
-  add_classifier(1, 1, 13, 9, 100000);
-  // Many images, whose gradients cancel so far that nothing is clipped.
-  add_classifier(60, 1, 8, 2, 1);
-  // One token, a head for each number, one head; widths that are no multiple of a vector.
-  add_transformer(1, 1, 8, 6, 8, 1, full, 1);
-  add_transformer(2, 1, 8, 8, 4, 2, full, 1);
-  add_transformer(3, 1, 8, 5, 4, 5, causal, 2);
-  add_transformer(1, 3, 9, 12, 3, 3, causal, 1000);
-  add_transformer(2, 2, 8, 17, 2, 1, full, 3);
-  // Enough work for two threads.
-  add_classifier(7, 3, 16, 8, 1);
-  add_transformer(9, 1, 12, 16, 3, 4, causal, 1);
-  return out;
+  return problems<Problem>({
+      // One image and odd batches; odd sides, whose half is rounded up; filters around a vector; late steps.
+      "batch=1,channels=1,side=8,width=1",
+      "batch=2,channels=3,side=8,width=3",
+      "batch=3,channels=2,side=9,width=4,t=2",
+      "batch=5,channels=1,side=11,width=5,t=1000",
+      "batch=1,channels=1,side=13,width=9,t=100000",
+      // Many images, whose gradients cancel so far that nothing is clipped.
+      "batch=60,channels=1,side=8,width=2",
+      // One token, a head for each number, one head; widths that are no multiple of a vector.
+      "network=transformer,batch=1,channels=1,side=8,width=6,patch=8,heads=1",
+      "network=transformer,batch=2,channels=1,side=8,width=8,heads=2",
+      "network=transformer,batch=3,channels=1,side=8,width=5,heads=5,mask=causal,t=2",
+      "network=transformer,batch=1,channels=3,side=9,width=12,patch=3,heads=3,mask=causal,t=1000",
+      "network=transformer,batch=2,channels=2,side=8,width=17,patch=2,heads=1,t=3",
+      // Enough work for two threads.
+      "batch=7,channels=3,side=16,width=8",
+      "network=transformer,batch=9,channels=1,side=12,width=16,patch=3,heads=4,mask=causal",
+  });
 }
 
 double TrainStep::footprint(const Problem& p) {
-  // Four vectors written and three read in f32, an expectation and a bound in f64.
-  return 44 * static_cast<double>(parameters(p)) +
-         static_cast<double>(p.batch * (4 * network_of(p).pixels() + 8));
+  const Cost moved = FromParts::cost(p);
+  // The expectation and the bound of g, in f64.
+  return moved.bytes_read + moved.bytes_written + 16 * static_cast<double>(p.parameters());
 }
 
 TrainStep::Input TrainStep::make_input(const Problem& p, Setting& setting) {
   const Network network = network_of(p);
-  const Index count = parameters(p);
+  const Index count = p.parameters();
   Input in{setting.buffer<float>(p.batch * network.pixels()), setting.buffer<Index>(p.batch),
            setting.buffer<float>(count), setting.buffer<float>(count), setting.buffer<float>(count)};
   for (float& x : in.pixels) x = setting.draw();
@@ -164,12 +155,6 @@ TrainStep::Input TrainStep::make_input(const Problem& p, Setting& setting) {
   for (float& m : in.m) m = static_cast<float>(setting.rng.uniform(-first, first));
   for (float& v : in.v) v = static_cast<float>(setting.rng.uniform(0.1, 1) * second);
   return in;
-}
-
-TrainStep::Output TrainStep::make_output(const Problem&, const Input& in, const Setting& setting) {
-  const Index count = in.p.size();
-  return {setting.buffer<float>(1),     setting.buffer<float>(1),     setting.buffer<float>(count),
-          setting.buffer<float>(count), setting.buffer<float>(count), setting.buffer<float>(count)};
 }
 
 TrainStep::Expected TrainStep::expect(const Problem& p, const Input& in, Setting&) {
@@ -203,13 +188,11 @@ Agreement TrainStep::judge(const Problem& p, const Input& in, const Expected& wa
          judge_segments(network, "v", out.v, after.v, after.v_bound);
 }
 
-Cost TrainStep::cost(const Problem& p) {
+double TrainStep::flops(const Problem& p) {
   const Network network = network_of(p);
-  const auto n = static_cast<double>(parameters(p)), images = static_cast<double>(p.batch);
   const double products = forward_multiply_adds(network) + backward_multiply_adds(network);
-  return {.flops = 2 * images * products + n * (3 + 10 + adamw::Paper::update_flops),
-          .bytes_read = 12 * n + images * static_cast<double>(4 * network.pixels() + 8),
-          .bytes_written = 16 * n + 8};
+  return 2 * static_cast<double>(p.batch) * products +
+         static_cast<double>(p.parameters()) * (3 + 10 + adamw::Paper::update_flops);
 }
 
 void TrainStep::run(training::Trainer& trainer, const Problem& p, const Input& in, Output& out) {

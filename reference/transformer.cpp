@@ -1,4 +1,4 @@
-#include "assay/ops/transformer.hpp"
+#include "assay/ops/model.hpp"
 
 #include "assay/ops/layers.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "adamw/step.hpp"
 
-#include "assay/ops/adamw_multi_tensor.hpp"
+#include "assay/ops/adamw.hpp"
 #include "assay/registry.hpp"
 
 namespace assay::adamw {

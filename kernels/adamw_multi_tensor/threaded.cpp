@@ -4,7 +4,7 @@
 #include "adamw/step.hpp"
 #include "team.hpp"
 
-#include "assay/ops/adamw_multi_tensor.hpp"
+#include "assay/ops/adamw.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // no sample is lost or comes twice. Doors arrange the order of events, never time.
 
 #include "assay/error.hpp"
-#include "assay/ops/shuffle.hpp"
+#include "assay/ops/data_loader.hpp"
 #include "data_loader/no_more_threads.hpp"
 #include "data_loader/pipeline.hpp"
 

@@ -4,7 +4,7 @@
 #include "train_step/dense.hpp"
 #include "train_step/trainer.hpp"
 
-#include "assay/ops/classifier.hpp"
+#include "assay/ops/model.hpp"
 
 #include <functional>
 #include <optional>

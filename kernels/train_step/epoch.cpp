@@ -6,9 +6,9 @@
 #include "train_step/trainer.hpp"
 
 #include "assay/error.hpp"
+#include "assay/ops/data_loader.hpp"
 #include "assay/ops/image_records.hpp"
 #include "assay/ops/record_file.hpp"
-#include "assay/ops/shuffle.hpp"
 #include "assay/ops/trainer.hpp"
 #include "assay/training.hpp"
 

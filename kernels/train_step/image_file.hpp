@@ -1,8 +1,8 @@
 // A record file of images for tests, with a fault on request.
 #pragma once
 
+#include "assay/ops/data_loader.hpp"
 #include "assay/ops/image_records.hpp"
-#include "assay/ops/shuffle.hpp"
 #include "assay/training.hpp"
 
 #include <unistd.h>

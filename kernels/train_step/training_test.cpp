@@ -1,7 +1,7 @@
 // Agreement over a whole training: both trainers learn the same set of images along the same curve.
 
 #include "assay/ops/image_records.hpp"
-#include "assay/ops/loss_curve.hpp"
+#include "assay/ops/trainer.hpp"
 #include "train_step/trainer.hpp"
 
 #include <gtest/gtest.h>

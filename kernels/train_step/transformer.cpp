@@ -6,7 +6,7 @@
 #include "train_step/dense.hpp"
 #include "train_step/trainer.hpp"
 
-#include "assay/ops/transformer.hpp"
+#include "assay/ops/model.hpp"
 
 #include <algorithm>
 

@@ -112,4 +112,18 @@ std::string format_fields(std::span<const Index> values, std::span<const FieldRu
   return out;
 }
 
+std::vector<std::string> combinations(const std::string& text) {
+  const std::size_t bar = text.find('|');
+  if (bar == std::string::npos) return {text};
+  const std::size_t begin = text.rfind('=', bar) + 1, end = std::min(text.find(',', bar), text.size());
+  std::vector<std::string> out;
+  for (std::size_t at = begin; at < end;) {
+    const std::size_t stop = std::min(text.find('|', at), end);
+    const std::string one = text.substr(0, begin) + text.substr(at, stop - at) + text.substr(end);
+    std::ranges::copy(combinations(one), std::back_inserter(out));
+    at = stop + 1;
+  }
+  return out;
+}
+
 }  // namespace assay

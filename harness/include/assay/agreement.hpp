@@ -1,10 +1,13 @@
 /// Agreement: whether what a variant wrote is what the oracle expects, and by how much it is off.
 #pragma once
 
+#include "assay/buffer.hpp"
 #include "assay/figure.hpp"
 #include "assay/problem.hpp"
 
-#include <initializer_list>
+#include <algorithm>
+#include <concepts>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,8 +57,47 @@ Agreement within(const Shape& shape, std::span<const float> actual, std::span<co
 Agreement within(const Shape& shape, std::span<const double> actual, std::span<const double> expected,
                  std::span<const double> bound);
 
+/// Compares integers.
+template <std::integral T>
+Agreement within(const Shape& shape, std::span<const T> actual, const std::vector<T>& expected) {
+  const auto total = static_cast<Index>(expected.size());
+  Agreement out{.compared = total, .total = total};
+  const auto [found, right] = std::ranges::mismatch(actual, expected);
+  if (right == expected.end()) return out;
+  out.agrees = false;
+  out.worst_error = std::numeric_limits<double>::infinity();
+  out.detail = shape.element(found - actual.begin()) +
+               (is_poison(*found) ? " was not written" : " is " + std::to_string(*found)) + ", expected " +
+               std::to_string(*right);
+  return out;
+}
+
 /// Compares where only the elements at flat positions `where` (strictly increasing) have an expectation.
 Agreement within_sampled(const Shape& shape, std::span<const float> actual, std::span<const Index> where,
                          std::span<const double> expected, std::span<const double> bound);
+
+/// The elements of an array that have an expectation: all `count` of them, or those at `where`.
+struct Positions {
+  Index count = 0;
+  bool all = true;
+  std::vector<Index> where;  ///< strictly increasing flat positions, unless all
+
+  Index size() const { return all ? count : static_cast<Index>(where.size()); }
+  Index operator[](Index next) const { return all ? next : where[static_cast<std::size_t>(next)]; }
+};
+
+/// The expected values of an array, and how far off each may be.
+struct Expectation : Positions {
+  std::vector<double> value, bound;
+};
+
+/// Element-wise `within` where there is an expectation.
+inline Agreement within(const Shape& shape, std::span<const float> actual, const Expectation& want) {
+  return want.all ? within(shape, actual, want.value, want.bound)
+                  : within_sampled(shape, actual, want.where, want.value, want.bound);
+}
+inline Agreement within(const Shape& shape, std::span<const double> actual, const Expectation& want) {
+  return within(shape, actual, want.value, want.bound);
+}
 
 }  // namespace assay

@@ -87,70 +87,75 @@ enum class Role {
   constant   ///< nothing, and a kernel may rely on it from its preparation on
 };
 
-/// A buffer of an input or an output, with the name that messages use.
-template <class Owner, class T>
+/// A buffer of an input or an output, with the name that messages use. Each of its extents, for FromParts, is
+/// a member of the Problem, data or function, a function of the Problem, or a number.
+template <class Owner, class T, class... Extents>
 struct Part {
+  using Element = T;
   std::string_view name;
   Buffer<T> Owner::*member;
+  std::tuple<Extents...> extents;
   Role role = Role::changing;  ///< of an input
 
+  constexpr Part as(Role its_role) const { return {name, member, extents, its_role}; }
   Buffer<T>& of(Owner& owner) const { return owner.*member; }
   const Buffer<T>& of(const Owner& owner) const { return owner.*member; }
 };
-template <class Owner, class T>
-constexpr Part<Owner, T> part(std::string_view name, Buffer<T> Owner::*member) {
-  return {name, member};
+template <class Owner, class T, class... Extents>
+constexpr Part<Owner, T, Extents...> part(std::string_view name, Buffer<T> Owner::*member,
+                                          Extents... extents) {
+  return {name, member, {extents...}};
 }
-template <class Owner, class T>
-constexpr Part<Owner, T> permuted(std::string_view name, Buffer<T> Owner::*member) {
-  return {name, member, Role::permuted};
+constexpr auto permuted(std::string_view name, auto member, auto... extents) {
+  return part(name, member, extents...).as(Role::permuted);
 }
-template <class Owner, class T>
-constexpr Part<Owner, T> redrawn(std::string_view name, Buffer<T> Owner::*member) {
-  return {name, member, Role::redrawn};
+constexpr auto redrawn(std::string_view name, auto member, auto... extents) {
+  return part(name, member, extents...).as(Role::redrawn);
 }
-template <class Owner, class T>
-constexpr Part<Owner, T> steady(std::string_view name, Buffer<T> Owner::*member) {
-  return {name, member, Role::steady};
+constexpr auto steady(std::string_view name, auto member, auto... extents) {
+  return part(name, member, extents...).as(Role::steady);
 }
 /// Frozen weights, for example, which Variant::prepare may pack.
-template <class Owner, class T>
-constexpr Part<Owner, T> constant(std::string_view name, Buffer<T> Owner::*member) {
-  return {name, member, Role::constant};
+constexpr auto constant(std::string_view name, auto member, auto... extents) {
+  return part(name, member, extents...).as(Role::constant);
 }
 
 /// One of several buffers of a part.
-template <class Owner, class T, std::size_t count>
+template <class Owner, class T, std::size_t count, class... Extents>
 struct PartOfArray {
+  using Element = T;
   std::string_view name;
   std::array<Buffer<T>, count> Owner::*member;
   std::size_t at = 0;
+  std::tuple<Extents...> extents;
   Role role = Role::changing;
 
   Buffer<T>& of(Owner& owner) const { return (owner.*member)[at]; }
   const Buffer<T>& of(const Owner& owner) const { return (owner.*member)[at]; }
 };
-template <class Owner, class T, std::size_t count>
-constexpr PartOfArray<Owner, T, count> part(std::string_view name,
-                                            std::array<Buffer<T>, count> Owner::*member, std::size_t at) {
-  return {name, member, at};
+template <class Owner, class T, std::size_t count, class... Extents>
+constexpr PartOfArray<Owner, T, count, Extents...> part(std::string_view name,
+                                                        std::array<Buffer<T>, count> Owner::*member,
+                                                        std::size_t at, Extents... extents) {
+  return {name, member, at, {extents...}};
 }
 
 /// A part of an input that make_output() copies into a part of the output, which calls update in place. Empty
 /// where a problem does not read it.
-template <class Input, class Output, class T>
-struct StartPart : Part<Input, T> {
+template <class Input, class Output, class T, class... Extents>
+struct StartPart : Part<Input, T, Extents...> {
   Buffer<T> Output::*updated;
 
   Buffer<T>& updated_in(Output& output) const { return output.*updated; }
 };
-template <class Input, class Output, class T>
-constexpr StartPart<Input, Output, T> start(std::string_view name, Buffer<T> Input::*member,
-                                            Buffer<T> Output::*updated) {
-  return {{name, member, Role::steady}, updated};
+template <class Input, class Output, class T, class... Extents>
+constexpr StartPart<Input, Output, T, Extents...> start(std::string_view name, Buffer<T> Input::*member,
+                                                        Buffer<T> Output::*updated, Extents... extents) {
+  return {{name, member, {extents...}, Role::steady}, updated};
 }
 
-/// The definition of a hot path. `Input`, `Output` and `Expected` own their buffers.
+/// The definition of a hot path. `Input`, `Output` and `Expected` own their buffers. What follows from the
+/// extents of the parts need not be written: see FromParts.
 ///
 /// Before each call that is timed the input gets other content, all of it, and of drawn calls the output is
 /// judged: a kernel that answers with what it computed before is found out, and gains nothing. Input::parts()

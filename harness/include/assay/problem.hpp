@@ -90,6 +90,22 @@ template <class Problem>
 Problem parse_problem(std::string_view where, std::string_view text) {
   return problem_from<Problem>(parse_fields(where, text, field_rules<Problem>()));
 }
+
+/// The texts of all combinations of a text in which fields have several values, `m=1|2,n=3|4`; the last field
+/// changes first.
+std::vector<std::string> combinations(const std::string& text);
+
+/// Problems from such texts.
+template <class Problem>
+std::vector<Problem> problems(const std::vector<std::string>& texts) {
+  std::vector<Problem> out;
+  for (const std::string& text : texts) {
+    for (const std::string& one : combinations(text)) {
+      out.push_back(parse_problem<Problem>("a corner case", one));
+    }
+  }
+  return out;
+}
 template <class Problem>
 std::string to_text(const Problem& problem) {
   return format_fields(values_of(problem), field_rules<Problem>());

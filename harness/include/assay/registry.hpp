@@ -3,6 +3,7 @@
 
 #include "assay/detail/typed.hpp"
 #include "assay/error.hpp"
+#include "assay/from_parts.hpp"
 #include "assay/operation.hpp"
 
 #include <memory>

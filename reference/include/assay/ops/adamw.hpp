@@ -1,11 +1,11 @@
 /// The AdamW contracts: one step of the optimiser over n parameters, in the three forms that are in use.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
 #include <cmath>
+#include <vector>
 
 namespace assay {
 namespace adamw {
@@ -149,10 +149,9 @@ Parameter<Real> step(Real g, Parameter<Real> at, const Constants<Real>& k) {
 /// Source: Loshchilov and Hutter, Decoupled Weight Decay Regularization, ICLR 2019, algorithm 2; Kingma and
 /// Ba, Adam, ICLR 2015, algorithm 1 and section 2. In the decay lr is the schedule's, as in PyTorch.
 template <class Formula>
-struct AdamW {
+struct AdamW : FromParts<AdamW<Formula>> {
   static constexpr std::string_view name = Formula::name;
   static constexpr std::string_view about = Formula::about;
-  static constexpr int version = 1;
 
   /// Magnitudes up to 1; up to 1e-4; 1e-6 to 1e-12, mixed; among those up to 1 every third is zero,
   /// subnormal, of a subnormal square, huge, infinite or NaN. The forms differ by their epsilon, which `unit`
@@ -173,35 +172,32 @@ struct AdamW {
     Buffer<float> g;
     Buffer<float> p, m, v;  ///< what the arrays of Output hold before the first call
     static constexpr auto parts() {
-      return std::tuple{part("g", &Input::g), start("p", &Input::p, &Output::p),
-                        start("m", &Input::m, &Output::m), start("v", &Input::v, &Output::v)};
+      return std::tuple{part("g", &Input::g, &Problem::n), start("p", &Input::p, &Output::p, &Problem::n),
+                        start("m", &Input::m, &Output::m, &Problem::n),
+                        start("v", &Input::v, &Output::v, &Problem::n)};
     }
   };
   struct Output {
     Buffer<float> p, m, v;
     static constexpr auto parts() {
-      return std::tuple{part("p", &Output::p), part("m", &Output::m), part("v", &Output::v)};
+      return std::tuple{part("p", &Output::p, &Problem::n), part("m", &Output::m, &Problem::n),
+                        part("v", &Output::v, &Problem::n)};
     }
   };
-  struct Expected : Positions {
-    struct Array {
-      std::vector<double> value, bound;
-    };
-    Array p, m, v;
+  struct Expected {
+    Expectation p, m, v;
   };
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  /// 28 bytes per parameter, 16 of them read. Operations as the formulas write them: 9 for the decay and the
-  /// moments, one to subtract, and those of the update.
-  static Cost cost(const Problem&);
+  /// Operations as the formulas write them: 9 for the decay and the moments, one to subtract, and those of
+  /// the update.
+  static double flops(const Problem& p) { return static_cast<double>(p.n) * (10 + Formula::update_flops); }
   /// A unit is a parameter.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.n; }
 };
 
 using AdamWPaper = AdamW<adamw::Paper>;
@@ -211,5 +207,50 @@ using AdamWEpsilonInside = AdamW<adamw::EpsilonInside>;
 extern template class detail::TypedOperation<AdamWPaper>;
 extern template class detail::TypedOperation<AdamWEpsilonHat>;
 extern template class detail::TypedOperation<AdamWEpsilonInside>;
+
+/// Step t of `adamw`, the form of the paper, for every parameter of every tensor. The tensors lie one after
+/// the other in p, m, v and g, with gaps between them: tensor k is [begin, begin + count) of
+/// spans(problem)[k]. Gaps keep their bits: tensors are allocations of their own, and what lies between
+/// belongs to others. The starts are no multiples of anything.
+///
+/// `sizes`: with `equal`, every tensor has n parameters. With `network`, every third has n and the two after
+/// it max(1, n / 256), as a weight is followed by the two vectors of its normalization: of the 161 tensors of
+/// ResNet-50, 106 are such vectors or a bias (He et al. 2016, table 1, with batch normalization).
+///
+/// Bound: that of `adamw`, parameter by parameter; zero in the gaps.
+///
+/// Source: as for `adamw`; the many small tensors: PyTorch, torch.optim.AdamW, argument foreach.
+struct AdamWMultiTensor : AdamWPaper {
+  static constexpr std::string_view name = "adamw_multi_tensor";
+  static constexpr std::string_view about =
+      "the step of adamw over many tensors that lie apart, f32, in place";
+
+  static constexpr std::array<std::string_view, 2> size_words{"equal", "network"};
+
+  struct Problem {
+    Index tensors = 1;
+    Index n = 1;      ///< parameters of the largest
+    Index sizes = 0;  ///< position in `size_words`
+    Index t = 1;      ///< step, counted from 1
+    static constexpr auto fields() {
+      return std::tuple{field("tensors", &Problem::tensors), field("n", &Problem::n),
+                        choice("sizes", &Problem::sizes, size_words), option("t", &Problem::t, 1, 1, 100000)};
+    }
+    /// The flat arrays as one problem, gaps included, which is where a unit may be, too.
+    operator AdamWPaper::Problem() const;
+  };
+  struct Span {
+    Index begin = 0, count = 0;
+  };
+  static std::vector<Span> spans(const Problem& problem);
+  /// Parameters of all tensors.
+  static Index parameters(const Problem& problem);
+
+  static std::vector<Problem> corner_cases();
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Cost cost(const Problem&);
+};
+
+extern template class detail::TypedOperation<AdamWMultiTensor>;
 
 }  // namespace assay

@@ -1,10 +1,8 @@
 /// The contract `attention`: scaled dot-product attention of several heads, full or causal, with padding.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 
@@ -26,11 +24,10 @@ namespace assay {
 ///
 /// Source: Vaswani et al., Attention is all you need, NeurIPS 2017, section 3.2.1; online normalization:
 /// Milakov and Gimelshein, arXiv:1805.02867, 2018; in tiles: Dao et al., FlashAttention, NeurIPS 2022.
-struct Attention {
+struct Attention : FromParts<Attention> {
   static constexpr std::string_view name = "attention";
   static constexpr std::string_view about =
       "y = softmax(q k^T / sqrt(d)) v by heads, full or causal, padding on the left, f32";
-  static constexpr int version = 1;
   static constexpr std::array<std::string_view, 2> mask_words{"none", "causal"};
   static constexpr std::array<std::string_view, 2> score_words{"usual", "large"};
 
@@ -55,26 +52,26 @@ struct Attention {
   struct Input {
     Buffer<float> q, k, v;
     static constexpr auto parts() {
-      return std::tuple{part("q", &Input::q), part("k", &Input::k), part("v", &Input::v)};
+      return std::tuple{part("q", &Input::q, &Problem::heads, &Problem::tokens, &Problem::d),
+                        part("k", &Input::k, &Problem::heads, &Problem::tokens, &Problem::d),
+                        part("v", &Input::v, &Problem::heads, &Problem::tokens, &Problem::d)};
     }
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("y", &Output::y, &Problem::heads, &Problem::tokens, &Problem::d)};
+    }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// Two products of d terms for each pair of a row and a key that it sees; exponentials count nothing.
   static Cost cost(const Problem&);
   /// A unit is a row of y.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.heads * p.tokens; }
 };
 
 extern template class detail::TypedOperation<Attention>;

@@ -2,10 +2,9 @@
 /// `gradient_accumulation` over micro-batches, and `gradient_clip` by the global norm.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
 #include <vector>
 
 namespace assay {
@@ -24,11 +23,10 @@ namespace assay {
 ///
 /// Source: linearity of the mean; the use: Ott et al., Scaling Neural Machine Translation, WMT 2018,
 /// section 3.
-struct GradientAccumulation {
+struct GradientAccumulation : FromParts<GradientAccumulation> {
   static constexpr std::string_view name = "gradient_accumulation";
   static constexpr std::string_view about =
       "sum = sum_j w_j g_j over micro-batches, weighted by their samples, f32";
-  static constexpr int version = 1;
 
   struct Problem {
     Index n = 1;      ///< parameters
@@ -38,33 +36,29 @@ struct GradientAccumulation {
       return std::tuple{field("n", &Problem::n), field("batch", &Problem::batch),
                         field("micro", &Problem::micro)};
     }
+    Index micro_batches() const { return (batch + micro - 1) / micro; }
   };
   /// Samples of micro-batch j over those of the batch, for every j.
   static std::vector<double> weights(const Problem& problem);
 
   struct Input {
     Buffer<float> g;
-    static constexpr auto parts() { return std::tuple{part("g", &Input::g)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("g", &Input::g, &Problem::micro_batches, &Problem::n)};
+    }
   };
   struct Output {
     Buffer<float> sum;
-    static constexpr auto parts() { return std::tuple{part("sum", &Output::sum)}; }
-  };
-  struct Expected : Positions {
-    std::vector<double> sum, bound;
+    static constexpr auto parts() { return std::tuple{part("sum", &Output::sum, &Problem::n)}; }
   };
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  /// Every g is read once and sum written once. Variants that follow the micro-batches move more.
-  static Cost cost(const Problem&);
+  /// Variants that follow the micro-batches move more than is counted.
+  static double flops(const Problem& p) { return 2 * product(p.n, p.micro_batches()); }
   /// A unit is a parameter.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.n; }
 };
 
 /// norm = sqrt(sum_i g[i]^2)
@@ -81,18 +75,18 @@ struct GradientAccumulation {
 /// Bound, with g(r) and u as above. The norm may be summed in f32 over at most 64 terms at a time and in
 /// double from there on: a square and 64 sums, halved by the root, then root and rounding:
 ///   |fl(norm) - norm| <= g(36) norm + 2^-72 sqrt(n),
-/// where the second term yields to squares in f32 that underflow: a norm of 2e-22 sqrt(n) may be 0 beside 1e-6.
-/// y is judged with the norm w that was written with it, which has passed by then: w, the sum, the quotient
-/// and the product are rounded, and w once more since a variant may have kept more digits than it wrote:
+/// where the second term yields to squares in f32 that underflow: a norm of 2e-22 sqrt(n) may be 0 beside
+/// 1e-6. y is judged with the norm w that was written with it, which has passed by then: w, the sum, the
+/// quotient and the product are rounded, and w once more since a variant may have kept more digits than it
+/// wrote:
 ///   |fl(y) - y| <= g(5) |y|, and 0 where w + 1e-6 <= limit (1 - 8 u).
 /// One float accumulator for all is wrong from about 10^5 parameters on, and stands still at 2^24 equal ones.
 ///
 /// Source: Pascanu, Mikolov and Bengio, On the difficulty of training recurrent neural networks, ICML 2013,
 /// algorithm 1; the 1e-6: PyTorch, torch.nn.utils.clip_grad_norm_.
-struct GradientClip {
+struct GradientClip : FromParts<GradientClip> {
   static constexpr std::string_view name = "gradient_clip";
   static constexpr std::string_view about = "y = min(1, 1 / (|g| + 1e-6)) g with the norm |g| of all, f32";
-  static constexpr int version = 1;
 
   static constexpr double limit = 1, floor = 1e-6;
   static constexpr std::array<std::string_view, 6> size_words{"above",    "below", "nan",
@@ -107,11 +101,13 @@ struct GradientClip {
   };
   struct Input {
     Buffer<float> g;
-    static constexpr auto parts() { return std::tuple{part("g", &Input::g)}; }
+    static constexpr auto parts() { return std::tuple{part("g", &Input::g, &Problem::n)}; }
   };
   struct Output {
     Buffer<float> y, norm;
-    static constexpr auto parts() { return std::tuple{part("y", &Output::y), part("norm", &Output::norm)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("y", &Output::y, &Problem::n), part("norm", &Output::norm, 1)};
+    }
   };
   struct Expected {
     double norm = 0;
@@ -120,15 +116,13 @@ struct GradientClip {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// g read once and y written once; past the caches g is read twice.
   static Cost cost(const Problem&);
   /// A unit is an element of y; the norm is always judged.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.n; }
 };
 
 extern template class detail::TypedOperation<GradientAccumulation>;

@@ -4,8 +4,6 @@
 #include "assay/ops/known_records.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
-
 namespace assay {
 
 /// batch[b, :] = file[indices[w, b], :] for b in [0, batch)
@@ -23,11 +21,10 @@ namespace assay {
 ///
 /// Bound: the same bytes. Source: Dataset.__getitems__ and the default collation of PyTorch 2,
 /// torch.utils.data (Paszke et al., NeurIPS 2019).
-struct BatchRetrieval {
+struct BatchRetrieval : FromParts<BatchRetrieval> {
   static constexpr std::string_view name = "batch_retrieval";
   static constexpr std::string_view about =
       "batch[b] = file[indices[b]]: records at random, repeating indices, from a mapped file";
-  static constexpr int version = 1;
 
   struct Problem {
     Index records = 1, bytes = 1, batch = 1, cache = 0, repeats = 0;
@@ -57,7 +54,9 @@ struct BatchRetrieval {
   };
   struct Output {
     Buffer<std::byte> batch;
-    static constexpr auto parts() { return std::tuple{part("batch", &Output::batch)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("batch", &Output::batch, &Problem::batch, &Problem::bytes)};
+    }
   };
   /// The judge makes what it expects record by record: only the latest window counts.
   struct Expected {};
@@ -67,7 +66,6 @@ struct BatchRetrieval {
   static std::vector<Problem> corner_cases();
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);

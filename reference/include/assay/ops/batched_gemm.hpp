@@ -19,10 +19,9 @@ namespace assay {
 ///
 /// Source: Dongarra, Hammarling, Higham, Relton, Valero-Lara and Zounon, The Design and Performance of
 /// Batched BLAS on Modern High-Performance Computing Systems, ICCS 2017, section 2: fixed size, strided.
-struct BatchedGemm {
+struct BatchedGemm : FromParts<BatchedGemm> {
   static constexpr std::string_view name = "batched_gemm";
   static constexpr std::string_view about = "C[i] = op(A[i]) op(B[i]), small products of one shape, f32";
-  static constexpr int version = 1;
 
   struct Problem {
     Index batch = 1, m = 1, n = 1, k = 1;
@@ -30,6 +29,7 @@ struct BatchedGemm {
 
     bool a_transposed() const { return matrix::a_transposed(trans); }
     bool b_transposed() const { return matrix::b_transposed(trans); }
+    double multiply_adds() const { return product(batch, m, n, k); }
     static constexpr auto fields() {
       return std::tuple{field("batch", &Problem::batch), field("m", &Problem::m), field("n", &Problem::n),
                         field("k", &Problem::k), choice("trans", &Problem::trans, matrix::transposes)};
@@ -37,25 +37,26 @@ struct BatchedGemm {
   };
   struct Input {
     Buffer<float> a, b;
-    static constexpr auto parts() { return std::tuple{part("a", &Input::a), part("b", &Input::b)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("a", &Input::a, &Problem::batch, &Problem::m, &Problem::k),
+                        part("b", &Input::b, &Problem::batch, &Problem::k, &Problem::n)};
+    }
   };
   struct Output {
     Buffer<float> c;
-    static constexpr auto parts() { return std::tuple{part("c", &Output::c)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("c", &Output::c, &Problem::batch, &Problem::m, &Problem::n)};
+    }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
-  static Index terms(const Problem&);
+  static double flops(const Problem& p) { return 2 * p.multiply_adds(); }
+  static double expected_bytes(const Problem& p) { return matrix::expected_bytes(p.multiply_adds()); }
+  static Index terms(const Problem& p) { return p.k; }
   /// A unit is an element of C.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.batch * p.m * p.n; }
 };
 
 extern template class detail::TypedOperation<BatchedGemm>;

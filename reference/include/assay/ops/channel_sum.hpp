@@ -2,10 +2,8 @@
 /// pixels.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 
@@ -24,10 +22,9 @@ namespace assay {
 /// the exact fill sees it at any length.
 ///
 /// Source: the gradient of a broadcast sum; PyTorch (derivatives.yaml, convolution_backward).
-struct ElementwiseChannelBiasBackward {
+struct ElementwiseChannelBiasBackward : FromParts<ElementwiseChannelBiasBackward> {
   static constexpr std::string_view name = "elementwise_channel_bias_backward";
   static constexpr std::string_view about = "db[c] = sum over n, h, w of dz, NCHW, f32";
-  static constexpr int version = 1;
   static constexpr std::array<std::string_view, 2> value_words{"usual", "special"};
 
   struct Problem {
@@ -41,27 +38,23 @@ struct ElementwiseChannelBiasBackward {
   };
   struct Input {
     Buffer<float> dz;
-    static constexpr auto parts() { return std::tuple{part("dz", &Input::dz)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("dz", &Input::dz, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
+    }
   };
   struct Output {
     Buffer<float> db;
-    static constexpr auto parts() { return std::tuple{part("db", &Output::db)}; }
-  };
-  struct Expected : Positions {
-    std::vector<double> db, bound;
+    static constexpr auto parts() { return std::tuple{part("db", &Output::db, &Problem::c)}; }
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
-  static Index terms(const Problem&);
+  static double flops(const Problem& p) { return product(p.n, p.c, p.plane()); }
+  static Index terms(const Problem& p) { return p.n * p.h * p.w; }
   /// A unit is a channel.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.c; }
 };
 
 extern template class detail::TypedOperation<ElementwiseChannelBiasBackward>;

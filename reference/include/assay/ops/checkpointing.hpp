@@ -1,10 +1,8 @@
 /// The contract `checkpointing`: both passes of a chain of layers, with activations kept or made again.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 
@@ -22,11 +20,10 @@ namespace assay {
 ///
 /// Source: Griewank and Walther, Algorithm 799: Revolve, ACM TOMS 26(1), 2000; Chen et al., Training deep
 /// nets with sublinear memory cost, arXiv:1604.06174, 2016.
-struct Checkpointing {
+struct Checkpointing : FromParts<Checkpointing> {
   static constexpr std::string_view name = "checkpointing";
   static constexpr std::string_view about =
       "both passes of a chain a = f(w a) by elements: dx and dw from activations kept or made again, f32";
-  static constexpr int version = 1;
 
   struct Problem {
     Index layers = 1, n = 1;
@@ -37,12 +34,17 @@ struct Checkpointing {
   struct Input {
     Buffer<float> x, w, dy;
     static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x), part("w", &Input::w), part("dy", &Input::dy)};
+      return std::tuple{part("x", &Input::x, &Problem::n),
+                        part("w", &Input::w, &Problem::layers, &Problem::n),
+                        part("dy", &Input::dy, &Problem::n)};
     }
   };
   struct Output {
     Buffer<float> dx, dw;
-    static constexpr auto parts() { return std::tuple{part("dx", &Output::dx), part("dw", &Output::dw)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("dx", &Output::dx, &Problem::n),
+                        part("dw", &Output::dw, &Problem::layers, &Problem::n)};
+    }
   };
   struct Expected {
     Expectation dx, dw;
@@ -50,17 +52,14 @@ struct Checkpointing {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  /// x, w and dy are read once and dx and dw written once; activations are a kernel's own.
-  static Cost cost(const Problem&);
+  /// Activations are a kernel's own.
+  static double flops(const Problem& p) { return 3 * product(p.layers, p.n); }
   /// Another number of the same range.
   static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
   /// A unit is an element of x, with all that depends on it.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.n; }
 };
 
 namespace checkpointing {

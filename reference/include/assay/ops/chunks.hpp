@@ -3,8 +3,6 @@
 
 #include "assay/registry.hpp"
 
-#include <array>
-#include <string>
 #include <vector>
 
 namespace assay {
@@ -20,10 +18,9 @@ namespace assay {
 /// Same bits. Source: self-scheduling against skew: Polychronopoulos and Kuck, IEEE Trans. Computers
 /// C-36(12), 1987; stealing: Blumofe and Leiserson, J. ACM 46(5), 1999. The scrambling: splitmix64, Steele,
 /// Lea and Flood 2014.
-struct Chunks {
+struct Chunks : FromParts<Chunks> {
   static constexpr std::string_view name = "chunks";
   static constexpr std::string_view about = "n independent tasks of equal or skewed length, each once";
-  static constexpr int version = 1;
   static constexpr std::array<std::string_view, 3> skew_words{"none", "linear", "tail"};
 
   struct Problem {
@@ -38,11 +35,11 @@ struct Chunks {
   };
   struct Input {
     Buffer<std::uint64_t> seed;
-    static constexpr auto parts() { return std::tuple{part("seed", &Input::seed)}; }
+    static constexpr auto parts() { return std::tuple{part("seed", &Input::seed, &Problem::n)}; }
   };
   struct Output {
     Buffer<std::uint64_t> value;
-    static constexpr auto parts() { return std::tuple{part("value", &Output::value)}; }
+    static constexpr auto parts() { return std::tuple{part("value", &Output::value, &Problem::n)}; }
   };
   struct Expected {
     std::vector<std::uint64_t> value;
@@ -50,12 +47,8 @@ struct Chunks {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  static constexpr bool f32 = false;
   static std::vector<Figure> figures(const Problem&, const Input&, const Expected&, const Output&);
 };
 

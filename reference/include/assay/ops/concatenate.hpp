@@ -1,9 +1,9 @@
 /// The contract `concatenate`: pieces one after the other in one array, of one type or of two.
 #pragma once
 
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
 #include <vector>
 
 namespace assay {
@@ -19,11 +19,10 @@ namespace assay {
 ///
 /// Source: the promotion: NumPy, numpy.concatenate and numpy.result_type (Harris et al., Array programming
 /// with NumPy, Nature 585, 2020).
-struct Concatenate {
+struct Concatenate : FromParts<Concatenate> {
   static constexpr std::string_view name = "concatenate";
   static constexpr std::string_view about =
       "all = the pieces one after the other, f32, or f64 where a piece is";
-  static constexpr int version = 1;
   static constexpr std::array<std::string_view, 2> type_words{"same", "mixed"};
 
   struct Problem {
@@ -39,34 +38,35 @@ struct Concatenate {
     bool widens() const { return types == 1 && pieces > 2; }
     /// Numbers in pieces of f64 or of f32.
     Index numbers(bool wide) const;
+    Index narrow() const { return numbers(false); }
+    Index wide() const { return numbers(true); }
+    Index narrow_results() const { return widens() ? 0 : narrow(); }
+    Index wide_results() const { return widens() ? narrow() + wide() : 0; }
   };
   struct Input {
     Buffer<float> narrow;
     Buffer<double> wide;
     static constexpr auto parts() {
-      return std::tuple{part("narrow", &Input::narrow), part("wide", &Input::wide)};
+      return std::tuple{part("narrow", &Input::narrow, &Problem::narrow),
+                        part("wide", &Input::wide, &Problem::wide)};
     }
   };
   struct Output {
     Buffer<float> narrow;
     Buffer<double> wide;
     static constexpr auto parts() {
-      return std::tuple{part("narrow", &Output::narrow), part("wide", &Output::wide)};
+      return std::tuple{part("narrow", &Output::narrow, &Problem::narrow_results),
+                        part("wide", &Output::wide, &Problem::wide_results)};
     }
   };
   struct Expected {
-    std::vector<double> all;
+    Expectation narrow, wide;  ///< one of them is empty
   };
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
-  /// Another number of f64, which f32 does not hold.
 };
 
 namespace concatenate {

@@ -2,11 +2,9 @@
 /// `conv2d_weight_gradient`.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/ops/window.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 namespace conv2d {
@@ -18,16 +16,15 @@ struct Layer : WindowFields {
   /// Terms of a sum over the window: extent of a row of the weights.
   Index depth() const { return c * window().taps(); }
   Index pixels() const { return h * w; }
-  Index out_pixels() const { return window().out_h() * window().out_w(); }
+  Index out_pixels() const { return out_h() * out_w(); }
   Index x_size() const { return n * c * pixels(); }
   Index y_size() const { return n * f * out_pixels(); }
   Index w_size() const { return f * depth(); }
 
   template <class Problem>
   static constexpr auto layer_fields() {
-    return std::tuple_cat(std::tuple{field<Problem>("n", static_cast<Index Problem::*>(&Layer::n)),
-                                     field<Problem>("c", static_cast<Index Problem::*>(&Layer::c)),
-                                     field<Problem>("f", static_cast<Index Problem::*>(&Layer::f))},
+    return std::tuple_cat(std::tuple{field<Problem>("n", &Problem::n), field<Problem>("c", &Problem::c),
+                                     field<Problem>("f", &Problem::f)},
                           window_fields<Problem>());
   }
 };
@@ -38,6 +35,7 @@ inline constexpr std::array<std::string_view, 2> biases{"none", "per_filter"};
 struct Problem : Layer {
   Index bias = 0;  ///< position in `biases`
   bool has_bias() const { return bias == 1; }
+  Index bias_size() const { return has_bias() ? f : 0; }
   static constexpr auto fields() {
     return std::tuple_cat(layer_fields<Problem>(), std::tuple{choice("bias", &Problem::bias, biases)});
   }
@@ -50,6 +48,38 @@ struct DataProblem : Layer {
 
 /// Throws Error naming `where` when the window does not fit into the padded image.
 void demand_a_window_that_fits(std::string_view where, const Layer& layer);
+
+/// Problems of these shapes, and where `biased` every other one with a bias, too, so that each way of adding
+/// it meets each kind of window.
+template <class P>
+std::vector<P> corners(std::span<const std::string_view> shapes, bool biased) {
+  std::vector<P> out;
+  for (const std::string_view shape : shapes) out.push_back(parse_problem<P>("a corner case", shape));
+  for (std::size_t i = 0; biased && i < shapes.size(); i += 2) {
+    out.push_back(parse_problem<P>("a corner case", std::string(shapes[i]) + ",bias=per_filter"));
+  }
+  return out;
+}
+
+/// Above this many products the oracle computes a sample of outputs.
+inline constexpr double full_oracle_limit = 0x1p25;
+
+/// The functions that the three contracts have in common.
+template <class Op>
+struct Convolution : FromParts<Op> {
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+  /// A product and a sum per tap, those in the padding included, as is the custom.
+  static double flops(const Layer& p) { return 2 * product(p.y_size(), p.depth()); }
+  template <class O = Op>
+  static double expected_bytes(const typename O::Problem& p) {
+    return product(O::units(p), O::terms(p)) > full_oracle_limit ? 0 : 16;
+  }
+  template <class O = Op>
+  static typename O::Input make_input(const typename O::Problem& p, Setting& setting) {
+    demand_a_window_that_fits(O::name, p);
+    return FromParts<O>::make_input(p, setting);
+  }
+};
 
 }  // namespace conv2d
 
@@ -77,35 +107,33 @@ void demand_a_window_that_fits(std::string_view where, const Layer& layer);
 ///
 /// Source: LeCun, Bottou, Bengio and Haffner, Gradient-based learning applied to document recognition,
 /// Proceedings of the IEEE 86(11), 1998, section II.A; dilation as in Yu and Koltun, ICLR 2016, equation 2.
-struct Conv2d {
+struct Conv2d : conv2d::Convolution<Conv2d> {
   static constexpr std::string_view name = "conv2d";
   static constexpr std::string_view about = "y = bias + w * x, cross-correlation, NCHW f32";
-  static constexpr int version = 1;
 
   using Problem = conv2d::Problem;
   struct Input {
     Buffer<float> x, w, bias;
     static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x), part("w", &Input::w), part("bias", &Input::bias)};
+      return std::tuple{
+          part("x", &Input::x, &Problem::n, &Problem::c, &Problem::h, &Problem::w),
+          part("w", &Input::w, &Problem::f, &Problem::c, &Problem::kernel_rows, &Problem::kernel_columns),
+          part("bias", &Input::bias, &Problem::bias_size)};
     }
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("y", &Output::y, &Problem::n, &Problem::f, &Problem::out_h, &Problem::out_w)};
+    }
   };
-  using Expected = Expectation;
-  static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
-  static Index terms(const Problem&);
+  static Index terms(const Problem& p) { return p.depth(); }
   /// A unit is an element of y.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.y_size(); }
 };
 
 /// dx[n, c, r, s] = sum over f, k, l, i, j of w[f, c, k, l] dy[n, f, i, j], of those with
@@ -120,33 +148,32 @@ struct Conv2d {
 ///
 /// Source: the transpose of the linear map x -> y of conv2d; Dumoulin and Visin, A guide to convolution
 /// arithmetic for deep learning, arXiv:1603.07285 (2016), section 4.1.
-struct Conv2dDataGradient {
+struct Conv2dDataGradient : conv2d::Convolution<Conv2dDataGradient> {
   static constexpr std::string_view name = "conv2d_data_gradient";
   static constexpr std::string_view about = "dx = transpose of (x -> w * x) applied to dy, NCHW f32";
-  static constexpr int version = 1;
 
   using Problem = conv2d::DataProblem;
   struct Input {
     Buffer<float> dy, w;
-    static constexpr auto parts() { return std::tuple{part("dy", &Input::dy), part("w", &Input::w)}; }
+    static constexpr auto parts() {
+      return std::tuple{
+          part("dy", &Input::dy, &Problem::n, &Problem::f, &Problem::out_h, &Problem::out_w),
+          part("w", &Input::w, &Problem::f, &Problem::c, &Problem::kernel_rows, &Problem::kernel_columns)};
+    }
   };
   struct Output {
     Buffer<float> dx;
-    static constexpr auto parts() { return std::tuple{part("dx", &Output::dx)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("dx", &Output::dx, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
+    }
   };
-  using Expected = Expectation;
-  static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
-  static Index terms(const Problem&);
+  static Index terms(const Problem& p) { return p.f * p.window().taps(); }
   /// A unit is an element of dx.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.x_size(); }
 };
 
 /// dw[f, c, k, l] = sum over n, i, j of dy[n, f, i, j] x[n, c, r, s], r and s as in conv2d, x = 0 outside.
@@ -159,38 +186,37 @@ struct Conv2dDataGradient {
 ///
 /// Source: the transpose of the linear map w -> y of conv2d; Chellapilla, Puri and Simard, High performance
 /// convolutional neural networks for document processing (2006), which writes all three as matrix products.
-struct Conv2dWeightGradient {
+struct Conv2dWeightGradient : conv2d::Convolution<Conv2dWeightGradient> {
   static constexpr std::string_view name = "conv2d_weight_gradient";
   static constexpr std::string_view about =
       "dw = dy correlated with x over all images, dbias = sum dy, NCHW f32";
-  static constexpr int version = 1;
 
   using Problem = conv2d::Problem;
   struct Input {
     Buffer<float> x, dy;
-    static constexpr auto parts() { return std::tuple{part("x", &Input::x), part("dy", &Input::dy)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x, &Problem::n, &Problem::c, &Problem::h, &Problem::w),
+                        part("dy", &Input::dy, &Problem::n, &Problem::f, &Problem::out_h, &Problem::out_w)};
+    }
   };
   struct Output {
     Buffer<float> dw, dbias;
     static constexpr auto parts() {
-      return std::tuple{part("dw", &Output::dw), part("dbias", &Output::dbias)};
+      return std::tuple{
+          part("dw", &Output::dw, &Problem::f, &Problem::c, &Problem::kernel_rows, &Problem::kernel_columns),
+          part("dbias", &Output::dbias, &Problem::bias_size)};
     }
   };
   struct Expected {
     Expectation dw, dbias;
   };
-  static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
-  static Index terms(const Problem&);
+  static Index terms(const Problem& p) { return p.n * p.out_pixels(); }
   /// A unit is an element of dw, or after them one of dbias.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.w_size() + p.bias_size(); }
 };
 
 extern template class detail::TypedOperation<Conv2d>;

@@ -5,7 +5,6 @@
 
 #include "assay/ops/conv2d.hpp"
 
-#include <array>
 #include <cstddef>
 
 namespace assay {
@@ -127,18 +126,22 @@ using WinogradDataProblem = Windows3x3<DataProblem>;
 struct Conv2dWinograd : Conv2d {
   static constexpr std::string_view name = "conv2d_winograd";
   static constexpr std::string_view about = "conv2d of 3 x 3 windows with a normwise bound, w constant";
-  static constexpr int version = 1;
 
   using Problem = conv2d::WinogradProblem;
   struct Input : Conv2d::Input {
     static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x), constant("w", &Input::w), part("bias", &Input::bias)};
+      return std::tuple{
+          part("x", &Input::x, &Problem::n, &Problem::c, &Problem::h, &Problem::w),
+          constant("w", &Input::w, &Problem::f, &Problem::c, &Problem::kernel_rows, &Problem::kernel_columns),
+          part("bias", &Input::bias, &Problem::bias_size)};
     }
   };
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static Input make_input(const Problem&, Setting&);
+  static Input make_input(const Problem& p, Setting& setting) {
+    return Conv2d::make_input<Conv2dWinograd>(p, setting);
+  }
   static Expected expect(const Problem&, const Input&, Setting&);
   /// FLOPs of the 36 products of each tile, or of the direct sum where those are fewer; neither
   /// transformations nor products with the padding count.
@@ -153,13 +156,14 @@ struct Conv2dWinograd : Conv2d {
 struct Conv2dWinogradDataGradient : Conv2dDataGradient {
   static constexpr std::string_view name = "conv2d_winograd_data_gradient";
   static constexpr std::string_view about = "conv2d_data_gradient of 3 x 3 windows with a normwise bound";
-  static constexpr int version = 1;
 
   using Problem = conv2d::WinogradDataProblem;
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static Input make_input(const Problem&, Setting&);
+  static Input make_input(const Problem& p, Setting& setting) {
+    return Conv2dDataGradient::make_input<Conv2dWinogradDataGradient>(p, setting);
+  }
   static Expected expect(const Problem&, const Input&, Setting&);
   /// FLOPs of the 36 products of each tile, or of the direct sum where those are fewer; neither
   /// transformations nor products with the padding count.

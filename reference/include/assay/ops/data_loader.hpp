@@ -2,12 +2,30 @@
 #pragma once
 
 #include "assay/ops/known_records.hpp"
-#include "assay/ops/shuffle.hpp"
+#include "assay/problem.hpp"
+#include "assay/random.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
+#include <span>
+#include <string_view>
 
 namespace assay {
+
+/// `full`: every order is as likely (Fisher and Yates). `blocks`: blocks of neighbouring samples are visited
+/// in random order, eight at a time, and the samples of these eight are shuffled: the file is read in pieces
+/// of a block. After CorgiPile (Xu et al., SIGMOD 2022). `none`: as the samples lie in the file.
+enum class Shuffle : Index { full, blocks, none };
+inline constexpr std::array<std::string_view, 3> shuffles{"full", "blocks", "none"};
+inline constexpr Index blocks_mixed = 8;
+
+/// Writes a permutation of 0 … order.size() - 1.
+void shuffle_into(std::span<Index> order, Shuffle shuffle, Index block, Rng& rng);
+
+/// Measures how well the samples of a batch are mixed: the mean over batches of the number of different
+/// pieces of the file that a batch draws from, with the file cut into as many equal pieces as a batch has
+/// samples, over the expectation of that for a full shuffle. About 1 for a full shuffle, near 0 for none.
+/// `order` is whole, batch >= 1.
+double mixing(std::span<const Index> order, Index batch);
 
 /// The division of a pass into batches.
 struct EpochShape {
@@ -26,9 +44,8 @@ struct EpochShape {
 /// sample that it was handed
 ///   sample[r] = which one it is,  digest[r] = digest(its bytes, key[0]),
 /// and then computes for `step` nanoseconds per batch, spinning. sample and digest have one element for each
-/// sample that is delivered: all `samples` with last=keep, the whole batches alone with last=drop. A pass without
-/// a batch is an error.
-/// order[samples] is a permutation, another one for each call: see Shuffle.
+/// sample that is delivered: all `samples` with last=keep, the whole batches alone with last=drop. A pass
+/// without a batch is an error. order[samples] is a permutation, another one for each call: see Shuffle.
 ///
 /// delivery=in: batches come in order of k. delivery=out: in any order, each whole and with its rows in
 /// order. workers=0 loads in the thread that consumes; otherwise `workers` threads load ahead, and at most
@@ -42,7 +59,7 @@ struct EpochShape {
 /// Bound: the same samples, and the same 64-bit digests: two different records share one with a probability
 /// of about 2^-64. Source: torch.utils.data.DataLoader of PyTorch 2 (num_workers, prefetch_factor, in_order,
 /// persistent_workers, drop_last), Paszke et al., NeurIPS 2019.
-struct DataLoader {
+struct DataLoader : FromParts<DataLoader> {
   static constexpr std::string_view name = "data_loader";
   static constexpr std::string_view about =
       "one epoch over a record file: shuffled batches, loaded ahead by workers, each sample exactly once";
@@ -76,6 +93,7 @@ struct DataLoader {
     EpochShape shape() const {
       return {.samples = samples, .bytes = bytes, .batch = batch, .drop_last = last == 1};
     }
+    Index delivered() const { return shape().delivered(); }
     FileState state() const { return static_cast<FileState>(cache); }
     bool in_order() const { return static_cast<Delivery>(delivery) == Delivery::in; }
     bool persistent() const { return static_cast<Life>(life) == Life::persistent; }
@@ -98,7 +116,8 @@ struct DataLoader {
     Buffer<Index> sample;
     Buffer<std::uint64_t> digest;
     static constexpr auto parts() {
-      return std::tuple{part("sample", &Output::sample), part("digest", &Output::digest)};
+      return std::tuple{part("sample", &Output::sample, &Problem::delivered),
+                        part("digest", &Output::digest, &Problem::delivered)};
     }
   };
   struct Expected {
@@ -111,7 +130,6 @@ struct DataLoader {
   static std::vector<Problem> corner_cases();
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);

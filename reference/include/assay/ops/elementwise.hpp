@@ -1,12 +1,65 @@
 /// The element-wise contracts: multiply, add and relu over 4-D operands of several layouts.
 #pragma once
 
-#include "assay/ops/elementwise_layout.hpp"
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
+#include "assay/problem.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
 #include <cmath>
+#include <optional>
+#include <string_view>
+
+namespace assay::elementwise {
+
+/// Extents or strides along n, c, h, w.
+using Axes = std::array<Index, 4>;
+
+/// Extents n, c, h, w of corner cases: of 1, prime, and around the lane counts 4, 8 and 16.
+inline constexpr Axes corner_extents[] = {{1, 1, 1, 1},   {2, 3, 5, 7},  {3, 1, 4, 1},
+                                          {1, 16, 3, 17}, {2, 17, 1, 1}, {1, 5, 8, 8},
+                                          {2, 3, 1, 65},  {2, 65, 1, 3}, {1, 2, 15, 33}};
+
+/// The index map of one operand. A stride of 0 repeats the operand along that axis.
+struct View {
+  Axes stride{};
+  Index offset = 0;
+  Axes storage{1, 1, 1, 1};  ///< extents of the memory, slowest first; borders included
+
+  Index at(Index n, Index c, Index h, Index w) const {
+    return offset + n * stride[0] + c * stride[1] + h * stride[2] + w * stride[3];
+  }
+  /// Elements of memory, including those that the view skips.
+  Index size() const { return storage[0] * storage[1] * storage[2] * storage[3]; }
+};
+
+struct Views {
+  View x, y, z;
+};
+
+/// The combinations a framework meets. Operands not mentioned are dense, w fastest (NCHW).
+enum class Layout : Index {
+  contiguous,
+  channels_last,     ///< x, y and z dense with c fastest (NHWC)
+  x_channels_last,   ///< x alone is NHWC: the result of one library handed to another
+  bordered,          ///< x and z are the interiors of images with a border of one pixel, which z must keep
+  per_channel,       ///< y[c], repeated: a bias or scale after a convolution
+  per_channel_last,  ///< the same with x and z in NHWC
+  scalar,            ///< y is one number
+};
+inline constexpr std::array<std::string_view, 7> binary_layouts{
+    "contiguous",  "channels_last",    "x_channels_last", "bordered",
+    "per_channel", "per_channel_last", "scalar"};
+inline constexpr std::array<std::string_view, 4> unary_layouts{"contiguous", "channels_last",
+                                                               "x_channels_last", "bordered"};
+
+/// The element n, c, h, w that lies at `flat` in the memory of an operand, 0 along axes that it repeats
+/// along; nothing where the view has none.
+std::optional<Axes> element_at(const View& view, const Axes& extents, Index flat);
+
+/// Index maps of the operands for extents n, c, h, w.
+Views views(const Axes& extents, Layout layout);
+
+}  // namespace assay::elementwise
 
 namespace assay {
 namespace elementwise {
@@ -77,10 +130,9 @@ struct Relu {
 /// Source: the forms and broadcasting of BLAS level 1 axpby (Blackford et al., ACM TOMS 28(2), 2002) and
 /// PyTorch add, mul; relu: Nair and Hinton, ICML 2010.
 template <class Formula>
-struct Elementwise {
+struct Elementwise : FromParts<Elementwise<Formula>> {
   static constexpr std::string_view name = Formula::name;
   static constexpr std::string_view about = Formula::about;
-  static constexpr int version = 1;
 
   /// `special` puts NaN, infinities, zeros of both signs and subnormals into x.
   static constexpr std::array<std::string_view, 2> value_words{"finite", "special"};
@@ -95,6 +147,10 @@ struct Elementwise {
     elementwise::Views views() const {
       return elementwise::views(extents(), static_cast<elementwise::Layout>(layout));
     }
+    Index x_size() const { return views().x.size(); }
+    Index y_size() const { return Formula::unary ? 0 : views().y.size(); }
+    Index z_size() const { return views().z.size(); }
+    Index z_read() const { return beta == 0 ? 0 : z_size(); }
     static constexpr auto fields() {
       const auto extents = std::tuple{field("n", &Problem::n), field("c", &Problem::c),
                                       field("h", &Problem::h), field("w", &Problem::w)};
@@ -115,28 +171,25 @@ struct Elementwise {
     Buffer<float> y;  ///< empty for relu
     Buffer<float> z;  ///< what Output::z holds before the first call; empty when beta = 0
     static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x), part("y", &Input::y), start("z", &Input::z, &Output::z)};
+      return std::tuple{part("x", &Input::x, &Problem::x_size), part("y", &Input::y, &Problem::y_size),
+                        start("z", &Input::z, &Output::z, &Problem::z_read)};
     }
   };
   struct Output {
     Buffer<float> z;
-    static constexpr auto parts() { return std::tuple{part("z", &Output::z)}; }
+    static constexpr auto parts() { return std::tuple{part("z", &Output::z, &Problem::z_size)}; }
   };
   /// The expected elements in the memory order of z; outside its view the poison, which must still be there.
-  struct Expected : Positions {
-    std::vector<double> z, bound;
-  };
+  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
   /// A unit is an element of z's memory; those outside its view are not judged in units.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.z_size(); }
 };
 
 using ElementwiseMultiply = Elementwise<elementwise::Multiply>;

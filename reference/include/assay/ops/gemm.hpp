@@ -4,8 +4,6 @@
 #include "assay/ops/matrix.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
-
 namespace assay {
 
 /// C = alpha op(A) op(B) + beta C, where op is the identity or the transpose.
@@ -31,10 +29,9 @@ namespace assay {
 /// use less running time (1977).
 ///
 /// Source: BLAS level 3, Dongarra et al., ACM TOMS 16(1), 1990.
-struct Gemm {
+struct Gemm : FromParts<Gemm> {
   static constexpr std::string_view name = "gemm";
   static constexpr std::string_view about = "C = alpha op(A) op(B) + beta C, row-major f32";
-  static constexpr int version = 1;
 
   struct Problem {
     Index m = 1, n = 1, k = 1;
@@ -44,6 +41,8 @@ struct Gemm {
 
     bool a_transposed() const { return matrix::a_transposed(trans); }
     bool b_transposed() const { return matrix::b_transposed(trans); }
+    double multiply_adds() const { return product(m, n, k); }
+    Index rows_read() const { return beta != 0 ? m : 0; }  ///< of C
     static constexpr auto fields() {
       return std::tuple{field("m", &Problem::m),
                         field("n", &Problem::n),
@@ -58,12 +57,14 @@ struct Gemm {
     Buffer<float> a, b;
     Buffer<float> c;  ///< what Output::c holds before the first call; empty when beta = 0
     static constexpr auto parts() {
-      return std::tuple{part("a", &Input::a), part("b", &Input::b), start("c", &Input::c, &Output::c)};
+      return std::tuple{part("a", &Input::a, &Problem::m, &Problem::k),
+                        part("b", &Input::b, &Problem::k, &Problem::n),
+                        start("c", &Input::c, &Output::c, &Problem::rows_read, &Problem::n)};
     }
   };
   struct Output {
     Buffer<float> c;
-    static constexpr auto parts() { return std::tuple{part("c", &Output::c)}; }
+    static constexpr auto parts() { return std::tuple{part("c", &Output::c, &Problem::m, &Problem::n)}; }
   };
   struct Expected : Expectation {
     /// Where only a sample of C is expected by itself and sums are exact: drawn integers, one for each
@@ -73,16 +74,16 @@ struct Gemm {
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
+  static double flops(const Problem& p) { return 2 * p.multiply_adds(); }
+  static double expected_bytes(const Problem& p) { return matrix::expected_bytes(p.multiply_adds()); }
   static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
-  static Index terms(const Problem&);
+  static Index terms(const Problem& p) { return p.k; }
   /// A unit is an element of C.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.m * p.n; }
 };
 
 extern template class detail::TypedOperation<Gemm>;

@@ -40,10 +40,9 @@ inline float widen(std::uint16_t x) { return std::bit_cast<float>(static_cast<st
 ///
 /// Source: Kalamkar et al., A Study of BFLOAT16 for Deep Learning Training, arXiv:1905.12322 (2019), sections
 /// 2 and 3.
-struct GemmBf16 {
+struct GemmBf16 : FromParts<GemmBf16> {
   static constexpr std::string_view name = "gemm_bf16";
   static constexpr std::string_view about = "C = op(A) op(B), operands bf16, sums and C f32";
-  static constexpr int version = 1;
 
   struct Problem {
     Index m = 1, n = 1, k = 1;
@@ -51,6 +50,7 @@ struct GemmBf16 {
 
     bool a_transposed() const { return matrix::a_transposed(trans); }
     bool b_transposed() const { return matrix::b_transposed(trans); }
+    double multiply_adds() const { return product(m, n, k); }
     static constexpr auto fields() {
       return std::tuple{field("m", &Problem::m), field("n", &Problem::n), field("k", &Problem::k),
                         choice("trans", &Problem::trans, matrix::transposes)};
@@ -58,26 +58,27 @@ struct GemmBf16 {
   };
   struct Input {
     Buffer<std::uint16_t> a, b;
-    static constexpr auto parts() { return std::tuple{part("a", &Input::a), part("b", &Input::b)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("a", &Input::a, &Problem::m, &Problem::k),
+                        part("b", &Input::b, &Problem::k, &Problem::n)};
+    }
   };
   struct Output {
     Buffer<float> c;
-    static constexpr auto parts() { return std::tuple{part("c", &Output::c)}; }
+    static constexpr auto parts() { return std::tuple{part("c", &Output::c, &Problem::m, &Problem::n)}; }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  static constexpr bool f32 = false;
+  static double flops(const Problem& p) { return 2 * p.multiply_adds(); }
+  static double expected_bytes(const Problem& p) { return matrix::expected_bytes(p.multiply_adds()); }
   static void salt(const Problem&, const Input&, std::string_view part, Index at, std::uint16_t& element,
                    Setting&);
   /// A unit is an element of C.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.m * p.n; }
 };
 
 extern template class detail::TypedOperation<GemmBf16>;

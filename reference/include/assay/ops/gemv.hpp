@@ -23,10 +23,9 @@ namespace assay {
 /// the bound is 0.
 ///
 /// Source: BLAS level 2, Dongarra et al., ACM TOMS 14(1), 1988.
-struct Gemv {
+struct Gemv : FromParts<Gemv> {
   static constexpr std::string_view name = "gemv";
   static constexpr std::string_view about = "y = A x or y = A^T x, row-major f32";
-  static constexpr int version = 1;
 
   static constexpr std::array<std::string_view, 2> transposes{"n", "t"};
 
@@ -46,26 +45,25 @@ struct Gemv {
   };
   struct Input {
     Buffer<float> a, x;
-    static constexpr auto parts() { return std::tuple{part("a", &Input::a), part("x", &Input::x)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("a", &Input::a, &Problem::m, &Problem::n),
+                        part("x", &Input::x, &Problem::terms)};
+    }
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
+    static constexpr auto parts() { return std::tuple{part("y", &Output::y, &Problem::results)}; }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  static double flops(const Problem& p) { return 2 * product(p.m, p.n); }
   static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
-  static Index terms(const Problem&);
+  static Index terms(const Problem& p) { return p.n; }
   /// A unit is an element of y.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.results(); }
 };
 
 extern template class detail::TypedOperation<Gemv>;

@@ -1,11 +1,9 @@
 /// The contracts `im2col` and `col2im`: the patches under a sliding window, laid out as a matrix, and back.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/ops/window.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 namespace im2col {
@@ -28,7 +26,30 @@ struct Problem : WindowFields {
                           window_fields<Problem>(),
                           std::tuple{choice("layout", &Problem::layout, layout_words)});
   }
+  Index col_size() const { return n * c * kernel_rows() * kernel_columns() * out_h() * out_w(); }
   bool patch_major() const { return layout == static_cast<Index>(Layout::patch_major); }
+};
+
+std::vector<Problem> corner_cases();
+
+/// Throws Error when the window has no tap or does not fit into the padded image.
+void demand_a_window_that_fits(std::string_view operation, const Problem& problem);
+
+/// The functions that both contracts have in common.
+template <class Op>
+struct Patches : FromParts<Op> {
+  using Problem = im2col::Problem;
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+  static std::vector<Problem> corner_cases() { return im2col::corner_cases(); }
+  static double footprint(const Problem& p) {
+    demand_a_window_that_fits(Op::name, p);
+    return FromParts<Op>::footprint(p);
+  }
+  template <class O = Op>
+  static typename O::Input make_input(const Problem& p, Setting& setting) {
+    demand_a_window_that_fits(O::name, p);
+    return FromParts<O>::make_input(p, setting);
+  }
 };
 
 }  // namespace im2col
@@ -49,35 +70,34 @@ struct Problem : WindowFields {
 /// Source: Chellapilla, Puri and Simard, High Performance Convolutional Neural Networks for Document
 /// Processing, IWFHR 2006, section 3; channel_major as in Caffe, im2col.cpp (Jia et al., ACM Multimedia
 /// 2014), and PyTorch unfold; dilation as in Yu and Koltun, ICLR 2016, equation 2.
-struct Im2col {
+struct Im2col : im2col::Patches<Im2col> {
   static constexpr std::string_view name = "im2col";
   static constexpr std::string_view about =
       "col = the patches under a sliding window, f32, by channel or by patch; padding is written as zero";
-  static constexpr int version = 1;
 
-  using Problem = im2col::Problem;
   struct Input {
     Buffer<float> image;
-    static constexpr auto parts() { return std::tuple{part("image", &Input::image)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("image", &Input::image, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
+    }
   };
   struct Output {
     Buffer<float> col;
-    static constexpr auto parts() { return std::tuple{part("col", &Output::col)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("col", &Output::col, &Problem::n, &Problem::c, &Problem::kernel_rows,
+                             &Problem::kernel_columns, &Problem::out_h, &Problem::out_w)};
+    }
   };
   struct Expected : Positions {
     std::vector<float> col;
   };
-  static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
+  static double expected_bytes(const Problem&) { return sizeof(float); }
   /// A unit is an element of col.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.col_size(); }
 };
 
 /// image[n, c, y, x] = sum of col(n, c, kh, kw, oh, ow) over all (kh, kw, oh, ow) with
@@ -93,35 +113,29 @@ struct Im2col {
 /// error. With the exact fill all sums are integers below 2^24, and the bound is zero.
 ///
 /// Source: as for im2col; Caffe, im2col.cpp (2014), col2im; PyTorch fold.
-struct Col2im {
+struct Col2im : im2col::Patches<Col2im> {
   static constexpr std::string_view name = "col2im";
   static constexpr std::string_view about =
       "image = sums of overlapping patches, f32, from col by channel or by patch: the adjoint of im2col";
-  static constexpr int version = 1;
 
-  using Problem = im2col::Problem;
   struct Input {
     Buffer<float> col;
-    static constexpr auto parts() { return std::tuple{part("col", &Input::col)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("col", &Input::col, &Problem::n, &Problem::c, &Problem::kernel_rows,
+                             &Problem::kernel_columns, &Problem::out_h, &Problem::out_w)};
+    }
   };
   struct Output {
     Buffer<float> image;
-    static constexpr auto parts() { return std::tuple{part("image", &Output::image)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("image", &Output::image, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
+    }
   };
-  struct Expected : Positions {
-    std::vector<double> image, bound;
-  };
-  static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
   /// A unit is a pixel of image.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.n * p.c * p.h * p.w; }
 };
 
 extern template class detail::TypedOperation<Im2col>;

@@ -2,10 +2,8 @@
 /// and the same of a sum x + r, `layernorm_residual` and `rmsnorm_residual`.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 namespace layernorm {
@@ -27,18 +25,26 @@ struct Problem {
   }
 };
 
-/// The functions that all contracts of normalised rows have in common.
-struct Rows {
-  using Problem = layernorm::Problem;
-  static std::vector<Problem> corner_cases();
-  /// A unit is a row.
-  static Index units(const Problem&);
-};
-
 /// The expected values of one number per row that is expected. The bound depends on the side: a mean that is
 /// off only ever makes the spread around it larger.
 struct Statistic {
   std::vector<double> value, below, above;
+};
+
+struct Expected : Positions {  ///< rows
+  Statistic rstd, mean;        ///< no mean of rmsnorm
+};
+
+std::vector<Problem> corner_cases();
+
+/// What all contracts of normalised rows have in common.
+template <class Op>
+struct Rows : FromParts<Op> {
+  using Problem = layernorm::Problem;
+  using Expected = layernorm::Expected;
+  static std::vector<Problem> corner_cases() { return layernorm::corner_cases(); }
+  /// A unit is a row.
+  static Index units(const Problem& p) { return p.rows; }
 };
 
 }  // namespace layernorm
@@ -78,35 +84,34 @@ struct Statistic {
 /// A term left out of a sum shows for cols up to about 4,000, where 1 / n is n u.
 ///
 /// Source: Ba, Kiros and Hinton, Layer Normalization, arXiv:1607.06450 (2016), equations 3 and 4.
-struct LayerNorm : layernorm::Rows {
+struct LayerNorm : layernorm::Rows<LayerNorm> {
   static constexpr std::string_view name = "layernorm";
   static constexpr std::string_view about =
       "y = (x - mean) / sqrt(variance + 1e-5) gamma + beta for each row, f32, with mean and 1 / sqrt";
-  static constexpr int version = 1;
 
   struct Input {
     Buffer<float> x, gamma, beta;
     static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x), part("gamma", &Input::gamma), part("beta", &Input::beta)};
+      return std::tuple{part("x", &Input::x, &Problem::rows, &Problem::cols),
+                        part("gamma", &Input::gamma, &Problem::cols),
+                        part("beta", &Input::beta, &Problem::cols)};
     }
   };
   struct Output {
     Buffer<float> y, mean, rstd;
     static constexpr auto parts() {
-      return std::tuple{part("y", &Output::y), part("mean", &Output::mean), part("rstd", &Output::rstd)};
+      return std::tuple{part("y", &Output::y, &Problem::rows, &Problem::cols),
+                        part("mean", &Output::mean, &Problem::rows),
+                        part("rstd", &Output::rstd, &Problem::rows)};
     }
-  };
-  struct Expected : Positions {  ///< rows
-    layernorm::Statistic mean, rstd;
   };
   static constexpr std::array fills{Fill::offset, Fill::uniform};
 
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  /// Per element the sum, a difference, a square and its sum, then a difference, two products and a sum.
+  static double flops(const Problem& p) { return 8 * product(p.rows, p.cols); }
 };
 
 /// rstd[r] = 1 / sqrt(sum_j x[r, j]^2 / cols + epsilon)
@@ -126,31 +131,32 @@ struct LayerNorm : layernorm::Rows {
 ///
 /// Source: Zhang and Sennrich, Root Mean Square Layer Normalization, NeurIPS 2019, equation 4; epsilon as in
 /// LLaMA (Touvron et al., arXiv:2302.13971).
-struct RmsNorm : layernorm::Rows {
+struct RmsNorm : layernorm::Rows<RmsNorm> {
   static constexpr std::string_view name = "rmsnorm";
   static constexpr std::string_view about =
       "y = x / sqrt(mean(x^2) + 1e-5) gamma for each row, f32, with 1 / sqrt";
-  static constexpr int version = 1;
 
   struct Input {
     Buffer<float> x, gamma;
-    static constexpr auto parts() { return std::tuple{part("x", &Input::x), part("gamma", &Input::gamma)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x, &Problem::rows, &Problem::cols),
+                        part("gamma", &Input::gamma, &Problem::cols)};
+    }
   };
   struct Output {
     Buffer<float> y, rstd;
-    static constexpr auto parts() { return std::tuple{part("y", &Output::y), part("rstd", &Output::rstd)}; }
-  };
-  struct Expected : Positions {  ///< rows
-    layernorm::Statistic rstd;
+    static constexpr auto parts() {
+      return std::tuple{part("y", &Output::y, &Problem::rows, &Problem::cols),
+                        part("rstd", &Output::rstd, &Problem::rows)};
+    }
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  /// Per element a square and its sum, then two products.
+  static double flops(const Problem& p) { return 4 * product(p.rows, p.cols); }
 };
 
 /// s[r, j] = x[r, j] + r[r, j]
@@ -164,37 +170,36 @@ struct RmsNorm : layernorm::Rows {
 /// Source: the transformer block, Vaswani et al., Attention Is All You Need, NeurIPS 2017, section 3.1, in
 /// the order of GPT-2, where the sum is kept: Radford et al., Language Models are Unsupervised Multitask
 /// Learners (2019), section 2.3.
-struct LayerNormResidual : layernorm::Rows {
+struct LayerNormResidual : layernorm::Rows<LayerNormResidual> {
   static constexpr std::string_view name = "layernorm_residual";
   static constexpr std::string_view about =
       "s = x + r and y = (s - mean) / sqrt(variance + 1e-5) gamma + beta for each row, f32";
-  static constexpr int version = 1;
 
   struct Input {
     Buffer<float> x, r, gamma, beta;
     static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x), part("r", &Input::r), part("gamma", &Input::gamma),
-                        part("beta", &Input::beta)};
+      return std::tuple{part("x", &Input::x, &Problem::rows, &Problem::cols),
+                        part("r", &Input::r, &Problem::rows, &Problem::cols),
+                        part("gamma", &Input::gamma, &Problem::cols),
+                        part("beta", &Input::beta, &Problem::cols)};
     }
   };
   struct Output {
     Buffer<float> s, y, mean, rstd;
     static constexpr auto parts() {
-      return std::tuple{part("s", &Output::s), part("y", &Output::y), part("mean", &Output::mean),
-                        part("rstd", &Output::rstd)};
+      return std::tuple{part("s", &Output::s, &Problem::rows, &Problem::cols),
+                        part("y", &Output::y, &Problem::rows, &Problem::cols),
+                        part("mean", &Output::mean, &Problem::rows),
+                        part("rstd", &Output::rstd, &Problem::rows)};
     }
-  };
-  struct Expected : Positions {  ///< rows
-    layernorm::Statistic mean, rstd;
   };
   static constexpr std::array fills{Fill::offset, Fill::uniform};
 
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  /// Per element as in layernorm, and the sum of x and r.
+  static double flops(const Problem& p) { return 9 * product(p.rows, p.cols); }
 };
 
 /// s[r, j] = x[r, j] + r[r, j]
@@ -205,35 +210,34 @@ struct LayerNormResidual : layernorm::Rows {
 /// rounded s. In the exact fill s is a small integer other than 0, as x is there.
 ///
 /// Source: LLaMA, Touvron et al., arXiv:2302.13971 (2023), section 2.2, on Zhang and Sennrich (2019).
-struct RmsNormResidual : layernorm::Rows {
+struct RmsNormResidual : layernorm::Rows<RmsNormResidual> {
   static constexpr std::string_view name = "rmsnorm_residual";
   static constexpr std::string_view about =
       "s = x + r and y = s / sqrt(mean(s^2) + 1e-5) gamma for each row, f32";
-  static constexpr int version = 1;
 
   struct Input {
     Buffer<float> x, r, gamma;
     static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x), part("r", &Input::r), part("gamma", &Input::gamma)};
+      return std::tuple{part("x", &Input::x, &Problem::rows, &Problem::cols),
+                        part("r", &Input::r, &Problem::rows, &Problem::cols),
+                        part("gamma", &Input::gamma, &Problem::cols)};
     }
   };
   struct Output {
     Buffer<float> s, y, rstd;
     static constexpr auto parts() {
-      return std::tuple{part("s", &Output::s), part("y", &Output::y), part("rstd", &Output::rstd)};
+      return std::tuple{part("s", &Output::s, &Problem::rows, &Problem::cols),
+                        part("y", &Output::y, &Problem::rows, &Problem::cols),
+                        part("rstd", &Output::rstd, &Problem::rows)};
     }
-  };
-  struct Expected : Positions {  ///< rows
-    layernorm::Statistic rstd;
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  /// Per element as in rmsnorm, and the sum of x and r.
+  static double flops(const Problem& p) { return 5 * product(p.rows, p.cols); }
 };
 
 extern template class detail::TypedOperation<LayerNorm>;

@@ -4,8 +4,6 @@
 #include "assay/ops/layernorm.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
-
 namespace assay {
 namespace layernorm {
 
@@ -21,7 +19,7 @@ struct RowsAndColumns {
   using Problem = BackwardProblem;
   static std::vector<Problem> corner_cases();
   /// A unit is a row of dx, or after them a column with its sums over rows.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.rows + p.cols; }
 };
 
 }  // namespace layernorm
@@ -54,24 +52,27 @@ struct RowsAndColumns {
 /// Source: the chain rule on Ba, Kiros and Hinton, Layer Normalization, arXiv:1607.06450 (2016), equations 3
 /// and 4, with the statistics as functions of x; the same sums as in batch normalization, Ioffe and Szegedy,
 /// arXiv:1502.03167 (2015), section 3.
-struct LayerNormBackward : layernorm::RowsAndColumns {
+struct LayerNormBackward : layernorm::RowsAndColumns, FromParts<LayerNormBackward> {
   static constexpr std::string_view name = "layernorm_backward";
   static constexpr std::string_view about =
       "dx = rstd (dy gamma - mean(dy gamma) - xhat mean(dy gamma xhat)) by rows, f32, with dgamma and dbeta";
-  static constexpr int version = 1;
 
   struct Input {
     Buffer<float> dy, x, mean, rstd, gamma;
     static constexpr auto parts() {
-      return std::tuple{part("dy", &Input::dy), part("x", &Input::x), permuted("mean", &Input::mean),
-                        permuted("rstd", &Input::rstd), part("gamma", &Input::gamma)};
+      return std::tuple{part("dy", &Input::dy, &Problem::rows, &Problem::cols),
+                        part("x", &Input::x, &Problem::rows, &Problem::cols),
+                        permuted("mean", &Input::mean, &Problem::rows),
+                        permuted("rstd", &Input::rstd, &Problem::rows),
+                        part("gamma", &Input::gamma, &Problem::cols)};
     }
   };
   struct Output {
     Buffer<float> dx, dgamma, dbeta;
     static constexpr auto parts() {
-      return std::tuple{part("dx", &Output::dx), part("dgamma", &Output::dgamma),
-                        part("dbeta", &Output::dbeta)};
+      return std::tuple{part("dx", &Output::dx, &Problem::rows, &Problem::cols),
+                        part("dgamma", &Output::dgamma, &Problem::cols),
+                        part("dbeta", &Output::dbeta, &Problem::cols)};
     }
   };
   struct Expected {
@@ -79,12 +80,9 @@ struct LayerNormBackward : layernorm::RowsAndColumns {
   };
   static constexpr std::array fills{Fill::exact, Fill::offset, Fill::uniform};
 
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  static double flops(const Problem& p) { return 13 * product(p.rows, p.cols); }
 };
 
 /// xhat[r, j] = x[r, j] rstd[r]
@@ -101,23 +99,25 @@ struct LayerNormBackward : layernorm::RowsAndColumns {
 ///
 /// Source: the chain rule on Zhang and Sennrich, Root Mean Square Layer Normalization, NeurIPS 2019,
 /// equation 4.
-struct RmsNormBackward : layernorm::RowsAndColumns {
+struct RmsNormBackward : layernorm::RowsAndColumns, FromParts<RmsNormBackward> {
   static constexpr std::string_view name = "rmsnorm_backward";
   static constexpr std::string_view about =
       "dx = rstd (dy gamma - xhat mean(dy gamma xhat)) by rows, xhat = x rstd, f32, with dgamma";
-  static constexpr int version = 1;
 
   struct Input {
     Buffer<float> dy, x, rstd, gamma;
     static constexpr auto parts() {
-      return std::tuple{part("dy", &Input::dy), part("x", &Input::x), permuted("rstd", &Input::rstd),
-                        part("gamma", &Input::gamma)};
+      return std::tuple{part("dy", &Input::dy, &Problem::rows, &Problem::cols),
+                        part("x", &Input::x, &Problem::rows, &Problem::cols),
+                        permuted("rstd", &Input::rstd, &Problem::rows),
+                        part("gamma", &Input::gamma, &Problem::cols)};
     }
   };
   struct Output {
     Buffer<float> dx, dgamma;
     static constexpr auto parts() {
-      return std::tuple{part("dx", &Output::dx), part("dgamma", &Output::dgamma)};
+      return std::tuple{part("dx", &Output::dx, &Problem::rows, &Problem::cols),
+                        part("dgamma", &Output::dgamma, &Problem::cols)};
     }
   };
   struct Expected {
@@ -125,12 +125,9 @@ struct RmsNormBackward : layernorm::RowsAndColumns {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  static double flops(const Problem& p) { return 9 * product(p.rows, p.cols); }
 };
 
 extern template class detail::TypedOperation<LayerNormBackward>;

@@ -3,10 +3,9 @@
 /// every order.
 #pragma once
 
-#include "assay/ops/activation.hpp"
 #include "assay/ops/conv2d_terms.hpp"
-#include "assay/ops/gradient.hpp"
 #include "assay/ops/layernorm.hpp"
+#include "assay/ops/pointwise_formula.hpp"
 #include "assay/ops/rounded.hpp"
 
 #include <algorithm>

@@ -4,8 +4,6 @@
 
 #include "assay/registry.hpp"
 
-#include <array>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -57,12 +55,11 @@ struct Stopped {};
 ///
 /// Source: the practice of asynchronous logging with a flush at the end: Python,
 /// logging.handlers.QueueHandler and MemoryHandler.
-struct Logging {
+struct Logging : FromParts<Logging> {
   static constexpr std::string_view name = "logging";
   static constexpr std::string_view about =
       "the lines of every so many batches and of the last one, in a file even if the loop ends by an "
       "exception";
-  static constexpr int version = 1;
 
   struct Problem {
     Index batches = 1;
@@ -81,11 +78,13 @@ struct Logging {
   struct Input {
     Buffer<float> loss;
     std::shared_ptr<logging::LogFile> file;
-    static constexpr auto parts() { return std::tuple{part("loss", &Input::loss)}; }
+    static constexpr auto parts() { return std::tuple{part("loss", &Input::loss, &Problem::batches)}; }
   };
   struct Output {
     Buffer<std::uint8_t> text;
-    static constexpr auto parts() { return std::tuple{part("text", &Output::text)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("text", &Output::text, &Problem::lines, logging::line_bytes)};
+    }
   };
   struct Expected {
     std::string text;
@@ -93,9 +92,7 @@ struct Logging {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);

@@ -34,36 +34,31 @@ struct Problem {
 /// which none exceeds, is below 2^24.
 ///
 /// Source: Hu et al., LoRA: Low-Rank Adaptation of Large Language Models, ICLR 2022, equation 3.
-struct Lora {
+struct Lora : FromParts<Lora> {
   static constexpr std::string_view name = "lora";
   static constexpr std::string_view about = "Y = X W + s (X A) B, row-major f32";
-  static constexpr int version = 1;
 
   using Problem = lora::Problem;
   struct Input {
     Buffer<float> x, w, a, b;
     static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x), constant("w", &Input::w), part("a", &Input::a),
-                        part("b", &Input::b)};
+      return std::tuple{
+          part("x", &Input::x, &Problem::m, &Problem::k), constant("w", &Input::w, &Problem::k, &Problem::n),
+          part("a", &Input::a, &Problem::k, &Problem::r), part("b", &Input::b, &Problem::r, &Problem::n)};
     }
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
+    static constexpr auto parts() { return std::tuple{part("y", &Output::y, &Problem::m, &Problem::n)}; }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
-  static Index terms(const Problem&);
+  static Index terms(const Problem& p) { return 2 * p.k + p.r; }
   /// A unit is an element of Y.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.m * p.n; }
 };
 
 /// dX = dY W^T + s (dY B^T) A^T
@@ -82,24 +77,27 @@ struct Lora {
 /// partial result exceeds, are below 2^24.
 ///
 /// Source: the chain rule on Hu et al., LoRA, ICLR 2022, equation 3.
-struct LoraBackward {
+struct LoraBackward : FromParts<LoraBackward> {
   static constexpr std::string_view name = "lora_backward";
   static constexpr std::string_view about =
       "dX = dY W^T + s (dY B^T) A^T, dA = s X^T (dY B^T), dB = s (X A)^T dY";
-  static constexpr int version = 1;
 
   using Problem = lora::Problem;
   struct Input {
     Buffer<float> x, w, a, b, dy;
     static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x), constant("w", &Input::w), part("a", &Input::a),
-                        part("b", &Input::b), part("dy", &Input::dy)};
+      return std::tuple{
+          part("x", &Input::x, &Problem::m, &Problem::k), constant("w", &Input::w, &Problem::k, &Problem::n),
+          part("a", &Input::a, &Problem::k, &Problem::r), part("b", &Input::b, &Problem::r, &Problem::n),
+          part("dy", &Input::dy, &Problem::m, &Problem::n)};
     }
   };
   struct Output {
     Buffer<float> dx, da, db;
     static constexpr auto parts() {
-      return std::tuple{part("dx", &Output::dx), part("da", &Output::da), part("db", &Output::db)};
+      return std::tuple{part("dx", &Output::dx, &Problem::m, &Problem::k),
+                        part("da", &Output::da, &Problem::k, &Problem::r),
+                        part("db", &Output::db, &Problem::r, &Problem::n)};
     }
   };
   struct Expected {
@@ -108,15 +106,11 @@ struct LoraBackward {
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
-  static Index terms(const Problem&);
+  static Index terms(const Problem& p) { return 2 * std::max({p.k, p.m, p.n}); }
   /// A unit is an element of dX, dA or dB, counted in this order.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.m * p.k + p.k * p.r + p.r * p.n; }
 };
 
 extern template class detail::TypedOperation<Lora>;

@@ -4,10 +4,8 @@
 
 #include "assay/registry.hpp"
 
-#include <array>
 #include <condition_variable>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -68,11 +66,10 @@ std::uint64_t prepared(std::uint64_t batch, Index host);
 /// longer overlaps with the queue's, and that the queue is idle until the loop begins the next step.
 ///
 /// Same bits. Source: PyTorch, CUDA semantics, asynchronous execution; Tensor.item().
-struct LossReadback {
+struct LossReadback : FromParts<LossReadback> {
   static constexpr std::string_view name = "loss_readback";
   static constexpr std::string_view about =
       "losses of steps on a queue, printed every so many steps: how often the loop waits for them";
-  static constexpr int version = 1;
 
   struct Problem {
     Index steps = 1;
@@ -88,13 +85,13 @@ struct LossReadback {
   };
   struct Input {
     Buffer<std::uint64_t> seed;
-    static constexpr auto parts() { return std::tuple{part("seed", &Input::seed)}; }
+    static constexpr auto parts() { return std::tuple{part("seed", &Input::seed, &Problem::steps)}; }
   };
   struct Output {
     Buffer<std::uint64_t> loss, correct, batch;
     static constexpr auto parts() {
-      return std::tuple{part("loss", &Output::loss), part("correct", &Output::correct),
-                        part("batch", &Output::batch)};
+      return std::tuple{part("loss", &Output::loss, &Problem::lines),
+                        part("correct", &Output::correct, &Problem::lines), part("batch", &Output::batch, 1)};
     }
   };
   struct Expected {
@@ -103,11 +100,7 @@ struct LossReadback {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
   static bool has_helpers(const Problem&) { return true; }
   /// As Variant::helpers: the thread of a Queue.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "assay/ops/arrays.hpp"
-#include "assay/ops/expectation.hpp"
 
 #include <array>
 #include <cmath>
@@ -86,6 +85,8 @@ inline double bound_of(double value, double factor, double magnitude, Index valu
 /// than all the variants together.
 inline constexpr double full_oracle_limit = 0x1p27;
 inline constexpr Index sample_size = 4096;
+/// As FromParts has it.
+inline double expected_bytes(double multiply_adds) { return multiply_adds > full_oracle_limit ? 0 : 16; }
 
 /// The elements that are expected of `count`: those that the units of the setting ask for, where element 0 is
 /// the unit `first`; else all, or a sample with `corners`.
@@ -96,9 +97,26 @@ inline Positions positions(Index count, double multiply_adds, std::vector<Index>
                  : positions_of(count, setting.units, first);
 }
 
+/// C = A B [m, n], row-major, as the sums of the naive variants are formed.
+template <class A, class B>
+void multiply(const A& a, const B& b, Index m, Index n, Index k, float* c) {
+  for (Index i = 0; i < m; ++i) {
+    for (Index j = 0; j < n; ++j) c[i * n + j] = element<float>(a, b, i, j, k);
+  }
+}
+
 /// The corners of one matrix [rows, columns] as flat positions.
 inline std::vector<Index> corners_of(Index rows, Index columns) {
   return {0, columns - 1, (rows - 1) * columns, rows * columns - 1};
+}
+
+/// Expectations of an array [rows, columns] from element(row, column), a pair of value and bound. Element 0
+/// is the unit `first`.
+template <class Element>
+Expectation expect(Index rows, Index columns, double multiply_adds, Setting& setting, const Element& element,
+                   Index first = 0) {
+  return expect_at(positions(rows * columns, multiply_adds, corners_of(rows, columns), setting, first),
+                   [&](Index flat) { return element(flat / columns, flat % columns); });
 }
 
 }  // namespace assay::matrix

@@ -3,8 +3,8 @@
 
 #include "assay/registry.hpp"
 
-#include <array>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -113,11 +113,10 @@ inline constexpr Index mutations = 28;
 ///
 /// Source: the definition is that of offline dynamic storage allocation: Garey and Johnson, Computers and
 /// Intractability (1979), problem SR2; the form of the requests is that of google/minimalloc.
-struct MemoryPoolValidate {
+struct MemoryPoolValidate : FromParts<MemoryPoolValidate> {
   static constexpr std::string_view name = "memory_pool_validate";
   static constexpr std::string_view about =
       "1 for each plan whose blocks lie in the pool, at multiples of 64, and never overlap in space and time";
-  static constexpr int version = 1;
 
   struct Problem {
     Index blocks = 1, pattern = 0, plans = 0;
@@ -193,11 +192,10 @@ struct MemoryPoolValidate {
 /// Source: Garey and Johnson (1979), problem SR2; first fit: Knuth, The Art of Computer Programming, vol. 1,
 /// 3rd ed. (1997), section 2.5; greedy by size: Pisarchyk and Lee, Efficient Memory Management for Deep
 /// Neural Net Inference, arXiv:2001.03288 (2020), section 5.
-struct MemoryPoolPlan {
+struct MemoryPoolPlan : FromParts<MemoryPoolPlan> {
   static constexpr std::string_view name = "memory_pool_plan";
   static constexpr std::string_view about =
       "a place in one pool for each request, so that no two overlap in space and time, and its height";
-  static constexpr int version = 1;
 
   struct Problem {
     Index blocks = 1, pattern = 0;
@@ -208,13 +206,15 @@ struct MemoryPoolPlan {
   };
   struct Input {
     Buffer<memory_pool::Request> requests;
-    static constexpr auto parts() { return std::tuple{redrawn("requests", &Input::requests)}; }
+    static constexpr auto parts() {
+      return std::tuple{redrawn("requests", &Input::requests, &Problem::blocks)};
+    }
   };
   struct Output {
     Buffer<Index> lower, upper, height;
     static constexpr auto parts() {
-      return std::tuple{part("lower", &Output::lower), part("upper", &Output::upper),
-                        part("height", &Output::height)};
+      return std::tuple{part("lower", &Output::lower, &Problem::blocks),
+                        part("upper", &Output::upper, &Problem::blocks), part("height", &Output::height, 1)};
     }
   };
   struct Expected {
@@ -227,7 +227,6 @@ struct MemoryPoolPlan {
   static std::vector<Problem> corner_cases();
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
@@ -242,3 +241,28 @@ extern template class detail::TypedOperation<MemoryPoolValidate>;
 extern template class detail::TypedOperation<MemoryPoolPlan>;
 
 }  // namespace assay
+
+namespace assay::allocator_trace {
+
+/// Longest list that is taken: reading stops with an Error at the line after it.
+inline constexpr Index most_requests = Index{1} << 20;
+
+/// Calls `take` for each request of `file`, in its order, and returns how many there are.
+///
+/// The file is text with commas. Its first line names the columns, in any order: one of `lower`, `start` and
+/// `begin`; one of `upper` and `end`; `size`, in bytes. `upper` is the first step at which the bytes are no
+/// longer needed, `end` the last at which they are: there the life is [begin, end + 1). Other columns are
+/// ignored, except `alignment` and `gaps`, which would change what a valid plan is and are refused. Lines end
+/// with LF or CRLF; blank lines are skipped.
+///
+/// Throws Error naming file and line for: a file that cannot be read or holds no request; a column that is
+/// missing, or given twice; a line with more or fewer fields than the first, or of more than 4,095
+/// characters; a number that is no integer below 2^62; a life that starts before 0, or does not end after its
+/// start; a size that is not positive; sizes that sum to more than 2^62; more than most_requests. Memory does
+/// not grow with the file.
+Index for_each_request(const std::filesystem::path& file,
+                       const std::function<void(const memory_pool::Request&)>& take);
+
+Index count_requests(const std::filesystem::path& file);
+
+}  // namespace assay::allocator_trace

@@ -2,10 +2,8 @@
 /// may not.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/matrix.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 
@@ -28,11 +26,10 @@ namespace assay {
 ///
 /// Source: Micikevicius et al., Mixed precision training, ICLR 2018, section 3.1; bf16: Kalamkar et al.,
 /// arXiv:1905.12322, 2019.
-struct MixedPrecision {
+struct MixedPrecision : FromParts<MixedPrecision> {
   static constexpr std::string_view name = "mixed_precision";
   static constexpr std::string_view about =
       "y = x w and w_next = w - rate x^T dy: products of bf16 or f32, weights f32";
-  static constexpr int version = 1;
   static constexpr double rate = 1e-3;
 
   struct Problem {
@@ -44,13 +41,16 @@ struct MixedPrecision {
   struct Input {
     Buffer<float> x, w, dy;
     static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x), part("w", &Input::w), part("dy", &Input::dy)};
+      return std::tuple{part("x", &Input::x, &Problem::m, &Problem::k),
+                        part("w", &Input::w, &Problem::k, &Problem::n),
+                        part("dy", &Input::dy, &Problem::m, &Problem::n)};
     }
   };
   struct Output {
     Buffer<float> y, w_next;
     static constexpr auto parts() {
-      return std::tuple{part("y", &Output::y), part("w_next", &Output::w_next)};
+      return std::tuple{part("y", &Output::y, &Problem::m, &Problem::n),
+                        part("w_next", &Output::w_next, &Problem::k, &Problem::n)};
     }
   };
   struct Expected {
@@ -59,16 +59,14 @@ struct MixedPrecision {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  static constexpr bool f32 = false;
+  static double flops(const Problem& p) { return 4 * product(p.m, p.n, p.k) + 2 * product(p.k, p.n); }
   /// Another number that bf16 holds.
   static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
   /// A unit is an element of y, or, from m n on, of w_next.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.m * p.n + p.k * p.n; }
 };
 
 extern template class detail::TypedOperation<MixedPrecision>;

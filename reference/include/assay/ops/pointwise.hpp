@@ -2,13 +2,9 @@
 /// over dense arrays, with the bound that each formula derives.
 #pragma once
 
-#include "assay/ops/activation.hpp"
-#include "assay/ops/expectation.hpp"
-#include "assay/ops/fused_chain.hpp"
-#include "assay/ops/gradient.hpp"
+#include "assay/ops/arrays.hpp"
+#include "assay/ops/pointwise_formula.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 
@@ -28,10 +24,9 @@ namespace assay {
 /// leaves open. The other inputs are finite, but for dz of elementwise_relu_backward. Everything else is
 /// judged by the bound in the docstring of the formula, in which u = 2^-24 and g(r) = r u / (1 - r u).
 template <class Formula>
-struct Pointwise {
+struct Pointwise : FromParts<Pointwise<Formula>> {
   static constexpr std::string_view name = Formula::name;
   static constexpr std::string_view about = Formula::about;
-  static constexpr int version = 1;
   static constexpr std::size_t inputs = Formula::inputs.size(), outputs = Formula::outputs.size();
   static constexpr std::array<std::string_view, 3> value_words{"near", "wide", "special"};
 
@@ -63,11 +58,23 @@ struct Pointwise {
       return std::tuple_cat(extents(), options());
     }
   };
+  /// The part that `make` makes of its extents.
+  template <bool is_vector = false>
+  static constexpr auto with_extents(const auto& make) {
+    if constexpr (!Formula::per_channel) {
+      return make(&Problem::n);
+    } else if constexpr (is_vector) {
+      return make(&Problem::c);
+    } else {
+      return make(&Problem::n, &Problem::c, &Problem::h, &Problem::w);
+    }
+  }
   struct Input {
     std::array<Buffer<float>, inputs> in;
     static constexpr auto parts() {
       return []<std::size_t... k>(std::index_sequence<k...>) {
-        return std::tuple{part(Formula::inputs[k], &Input::in, k)...};
+        return std::tuple{with_extents<k == 1>(
+            [](auto... extents) { return part(Formula::inputs[k], &Input::in, k, extents...); })...};
       }
       (std::make_index_sequence<inputs>());
     }
@@ -79,29 +86,25 @@ struct Pointwise {
     Buffer<float>& at(std::size_t i) { return i == 0 ? first : second; }
     const Buffer<float>& at(std::size_t i) const { return i == 0 ? first : second; }
     static constexpr auto parts() {
-      const auto one = part(Formula::outputs.front(), &Output::first);
+      const auto one = with_extents(
+          [](auto... extents) { return part(Formula::outputs.front(), &Output::first, extents...); });
       if constexpr (outputs == 1) {
         return std::tuple{one};
       } else {
-        return std::tuple{one, part(Formula::outputs.back(), &Output::second)};
+        return std::tuple{one, part(Formula::outputs.back(), &Output::second, &Problem::n)};
       }
     }
   };
-  struct Expected : Positions {
-    std::array<std::vector<double>, outputs> value, bound;
-  };
+  using Expected = std::array<Expectation, outputs>;
   static constexpr auto fills = pointwise::fills_of<Formula::domain>();
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  static double flops(const Problem& p) { return static_cast<double>(p.size()) * Formula::flops; }
   static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
   /// A unit is an element of every output.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.size(); }
 };
 
 namespace pointwise {

@@ -1,5 +1,5 @@
-/// The parts that the formulas of pointwise.hpp are made of: the numbers that their first operand holds, and
-/// the functions that several of them contain.
+/// The formulas of which pointwise.hpp makes contracts, the numbers that their first operand holds, and the
+/// functions that several of them contain.
 #pragma once
 
 #include "assay/operation.hpp"
@@ -74,5 +74,303 @@ TanhArgument<Real> tanh_argument(Real a) {
   const Real square = a * a;
   return {a * (linear + cubic * square), linear + 3 * cubic * square};
 }
+
+/// Formulas, unless they say otherwise: dense arrays of any numbers, and one result.
+struct Formula {
+  static constexpr std::array<std::string_view, 1> outputs{"z"};
+  static constexpr bool per_channel = false, scaled = false;
+  static constexpr Domain domain = Domain::any;
+};
+/// The gradient of x.
+struct GradientFormula : Formula {
+  static constexpr std::array<std::string_view, 1> outputs{"dx"};
+};
+
+// The formulas of the activations that contain an exponential, GELU in two forms and the sigmoid, and of
+// their gradients. pointwise.hpp makes contracts of them.
+//
+// Notation: Phi and phi are distribution and density of the normal distribution, s(v) = 1 / (1 + exp(-v)),
+// a = |x|, u = 2^-24. Each bound has a term for the roundings that the result meets, in units of it, and one
+// for the error of the argument of the exponential, which conditions the result: exp(v (1 + d)) is
+// exp(v) (1 + v d). The number of roundings is that of the reference in single precision with an erfc of 3
+// ulp (6 u) and an exp of 1 ulp (2 u), which is what the GNU C library documents ("Known Maximum Errors in
+// Math Functions"); a variant may spend them otherwise. Underflow adds `underflow(x)`: an implementation may
+// flush an exponential below the normal range to 0, which the formula multiplies by up to a (by a v'(a) in
+// the derivative of the tanh form).
+//
+// The bounds are relative in the left tail too, where 1 + erf and 1 + tanh cancel: at x = -5 the common
+// x / 2 (1 + erf(x / sqrt(2))) has one digit left in single precision, and is rejected. So is the tanh form
+// where the erf form is asked for (4.7e-4 apart at most), and x s(1.702 x) for either.
+//
+// A NaN in inputs[0] gives a NaN, of any sign and payload: 1 / (1 + exp(-x)) computes one of its own. At
+// -inf GELU and the sigmoid are 0, of either sign; at +inf they are inf and 1. Huge and subnormal numbers
+// are numbers like others. dz is finite.
+
+/// z = x Phi(x), the erf form: x (1 + erf(x / sqrt(2))) / 2.
+///
+/// |fl(z) - z| <= u (8 |z| + 4 a^2 phi(a)) + underflow(x). In z = max(x, 0) - a Phi(-a) the second term meets
+/// 8 roundings, and is at most |z|; x^2 phi is how much z changes with a relative change of the argument.
+/// Source: Hendrycks and Gimpel, Gaussian Error Linear Units, arXiv:1606.08415 (2016), section 2.
+struct Gelu : Formula {
+  static constexpr std::string_view name = "elementwise_gelu";
+  static constexpr std::string_view about = "z = x (1 + erf(x / sqrt(2))) / 2, f32";
+  static constexpr std::array<std::string_view, 1> inputs{"x"};
+  static constexpr Domain domain = Domain::activation;
+  static constexpr double flops = 5;
+  template <class Real>
+  static std::array<Real, 1> apply(const std::array<Real, 1>& in, Real) {
+    const Real a = bounded_magnitude(in[0]);
+    return {positive_part(in[0]) - a * normal_tail(a)};
+  }
+  static std::array<double, 1> bound(const std::array<double, 1>& in, double alpha, Fill fill);
+};
+
+/// z = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 = x s(v), v = 2 sqrt(2 / pi) (x + 0.044715 x^3).
+///
+/// |fl(z) - z| <= u (6 |z| + 8 |v z| (1 - s(v))) + underflow(x): v meets up to 5 roundings, and one to three
+/// more on its way to a power of two.
+/// Source: Hendrycks and Gimpel (2016), section 2, the approximation with tanh.
+struct GeluTanh : Formula {
+  static constexpr std::string_view name = "elementwise_gelu_tanh";
+  static constexpr std::string_view about = "z = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, f32";
+  static constexpr std::array<std::string_view, 1> inputs{"x"};
+  static constexpr Domain domain = Domain::activation;
+  static constexpr double flops = 8;
+  template <class Real>
+  static std::array<Real, 1> apply(const std::array<Real, 1>& in, Real) {
+    const Real a = bounded_magnitude(in[0]);
+    return {positive_part(in[0]) - a * logistic_pair(tanh_argument(a).value).below};
+  }
+  static std::array<double, 1> bound(const std::array<double, 1>& in, double alpha, Fill fill);
+};
+
+/// z = s(x) = 1 / (1 + exp(-x)).
+///
+/// |fl(z) - z| <= u (6 z + 2 |x| z (1 - z)) + underflow(x).
+/// Source: the logistic function, Verhulst 1845; its use in networks: Rumelhart, Hinton and Williams, Nature
+/// 323, 1986, equation 2.
+struct Sigmoid : Formula {
+  static constexpr std::string_view name = "elementwise_sigmoid";
+  static constexpr std::string_view about = "z = 1 / (1 + exp(-x)), f32";
+  static constexpr std::array<std::string_view, 1> inputs{"x"};
+  static constexpr Domain domain = Domain::activation;
+  static constexpr double flops = 3;
+  template <class Real>
+  static std::array<Real, 1> apply(const std::array<Real, 1>& in, Real) {
+    const Real x = in[0];
+    const auto [below, above] = logistic_pair(std::abs(x));
+    return {x != x ? x : x < 0 ? below : above};
+  }
+  static std::array<double, 1> bound(const std::array<double, 1>& in, double alpha, Fill fill);
+};
+
+/// dx = dz (Phi(x) + x phi(x)).
+///
+/// |fl(dx) - dx| <= u |dz| (10 (Phi(x) + a phi(a)) + 4 a^2 (Phi(-a) + a phi(a))) + underflow(x): the terms
+/// have opposite signs for x < 0 and cancel at x = -0.7518, so that the bound is in units of the terms.
+/// Source: the derivative of Gelu; Hendrycks and Gimpel (2016).
+struct GeluBackward : GradientFormula {
+  static constexpr std::string_view name = "elementwise_gelu_backward";
+  static constexpr std::string_view about =
+      "dx = dz (Phi(x) + x phi(x)), the gradient of GELU, erf form, f32";
+  static constexpr std::array<std::string_view, 2> inputs{"x", "dz"};
+  static constexpr Domain domain = Domain::activation;
+  static constexpr double flops = 9;
+  template <class Real>
+  static std::array<Real, 1> apply(const std::array<Real, 2>& in, Real) {
+    const auto [x, dz] = in;
+    const Real a = bounded_magnitude(x);
+    // The slope at -a; at a it is what is missing to 1.
+    const Real left = normal_tail(a) - a * normal_density(a);
+    return {x != x ? x : dz * (x < 0 ? left : 1 - left)};
+  }
+  static std::array<double, 1> bound(const std::array<double, 2>& in, double alpha, Fill fill);
+};
+
+/// dx = dz (s(v) + x s(v) (1 - s(v)) v'(x)) with v as in GeluTanh, v'(x) = 2 sqrt(2 / pi) (1 + 0.134145 x^2).
+///
+/// With w = a s(v) s(-v) v':  |fl(dx) - dx| <= u |dz| (10 s(v) + 18 w + 8 |v| (s(v) s(-v) + w)) +
+/// underflow(x). Source: the derivative of GeluTanh; Hendrycks and Gimpel (2016).
+struct GeluTanhBackward : GradientFormula {
+  static constexpr std::string_view name = "elementwise_gelu_tanh_backward";
+  static constexpr std::string_view about = "dx = dz d/dx of GELU in the tanh form, f32";
+  static constexpr std::array<std::string_view, 2> inputs{"x", "dz"};
+  static constexpr Domain domain = Domain::activation;
+  static constexpr double flops = 15;
+  template <class Real>
+  static std::array<Real, 1> apply(const std::array<Real, 2>& in, Real) {
+    const auto [x, dz] = in;
+    const Real a = bounded_magnitude(x);
+    const auto [v, slope] = tanh_argument(a);
+    const auto [below, above] = logistic_pair(v);
+    const Real left = below * (1 - a * above * slope);
+    return {x != x ? x : dz * (x < 0 ? left : 1 - left)};
+  }
+  static std::array<double, 1> bound(const std::array<double, 2>& in, double alpha, Fill fill);
+};
+
+/// dx = dz y (1 - y) from y = s(x), the result of the forward pass.
+///
+/// |fl(dx) - dx| <= g(3) |dz y (1 - y)| + 2^-149: a difference and two products. y - y^2 with one rounding,
+/// by FMA, is as good; with y^2 rounded it cancels near y = 1 and is rejected. Source: Rumelhart, Hinton and
+/// Williams, Nature 323, 1986, equation 5.
+struct SigmoidBackward : GradientFormula {
+  static constexpr std::string_view name = "elementwise_sigmoid_backward";
+  static constexpr std::string_view about =
+      "dx = dz y (1 - y), the gradient of the sigmoid from its result, f32";
+  static constexpr std::array<std::string_view, 2> inputs{"y", "dz"};
+  static constexpr Domain domain = Domain::probability;
+  static constexpr double flops = 3;
+  template <class Real>
+  static std::array<Real, 1> apply(const std::array<Real, 2>& in, Real) {
+    const auto [y, dz] = in;
+    return {dz * (y * (1 - y))};
+  }
+  static std::array<double, 1> bound(const std::array<double, 2>& in, double alpha, Fill fill);
+};
+
+// The formulas of the gradients of elementwise_relu, _multiply and _add, for dense operands of one shape.
+// pointwise.hpp makes contracts of them. The gradient of an operand that repeats is a sum besides:
+// channel_sum.hpp.
+
+/// dx = dz where x > 0, else +0: also where x is NaN, for which forward has put NaN into the loss already.
+/// A choice, and no product with 0 or 1: an infinite or NaN dz where x > 0 does not hold gives +0.
+/// The bound is 0 in both fills: a choice does not round.
+/// Source: Nair and Hinton, ICML 2010; at x = 0, where there is no derivative, 0 as in PyTorch.
+struct ReluBackward : GradientFormula {
+  static constexpr std::string_view name = "elementwise_relu_backward";
+  static constexpr std::string_view about = "dx = dz where x > 0, else 0, f32";
+  static constexpr std::array<std::string_view, 2> inputs{"x", "dz"};
+  static constexpr double flops = 1;
+  template <class Real>
+  static std::array<Real, 1> apply(const std::array<Real, 2>& in, Real) {
+    return {in[0] > 0 ? in[1] : Real{0}};
+  }
+  static std::array<double, 1> bound(const std::array<double, 2>& in, double alpha, Fill fill);
+};
+
+/// dx = alpha dz y, dy = alpha dz x, for z = alpha x y.
+///
+/// Each within g(r) of its magnitude, r = 1 product, or 2 unless alpha is 1 or -1. The exact fill: 0.
+/// Source: the product rule; PyTorch mul (derivatives.yaml).
+struct MultiplyBackward : Formula {
+  static constexpr std::string_view name = "elementwise_multiply_backward";
+  static constexpr std::string_view about = "dx = alpha dz y, dy = alpha dz x, f32";
+  static constexpr std::array<std::string_view, 3> inputs{"x", "y", "dz"};
+  static constexpr std::array<std::string_view, 2> outputs{"dx", "dy"};
+  static constexpr bool scaled = true;
+  static constexpr double flops = 3;
+  template <class Real>
+  static std::array<Real, 2> apply(const std::array<Real, 3>& in, Real alpha) {
+    const auto [x, y, dz] = in;
+    const Real scaled_dz = alpha * dz;
+    return {scaled_dz * y, scaled_dz * x};
+  }
+  static std::array<double, 2> bound(const std::array<double, 3>& in, double alpha, Fill fill);
+};
+
+/// dx = dz, dy = alpha dz, for z = x + alpha y.
+///
+/// dx: the same value. dy: within g(1) of its magnitude, which is the correctly rounded product.
+/// Source: the sum rule; PyTorch add (derivatives.yaml), which shares dz as dx: here both are written, as by
+/// a framework that owns the gradients of its tensors one by one.
+struct AddBackward : Formula {
+  static constexpr std::string_view name = "elementwise_add_backward";
+  static constexpr std::string_view about = "dx = dz, dy = alpha dz, f32";
+  static constexpr std::array<std::string_view, 1> inputs{"dz"};
+  static constexpr std::array<std::string_view, 2> outputs{"dx", "dy"};
+  static constexpr bool scaled = true;
+  static constexpr double flops = 1;
+  template <class Real>
+  static std::array<Real, 2> apply(const std::array<Real, 1>& in, Real alpha) {
+    return {in[0], alpha * in[0]};
+  }
+  static std::array<double, 2> bound(const std::array<double, 1>& in, double alpha, Fill fill);
+};
+
+// The formulas of the bias of a channel, and of two chains of element-wise operations that follow each other
+// in every network: bias and GELU, scaled sum and relu. pointwise.hpp makes contracts of them. The naive
+// variant of a chain runs its operations one after the other with a temporary array between them, as a
+// framework does that has a kernel for each operation; one pass moves the bytes that the contract's cost
+// counts.
+
+/// A formula that is two operations, one after the other, on its first output.
+template <class Formula>
+concept Chain = requires {
+  typename Formula::First;
+  typename Formula::Second;
+};
+
+/// z[n, c, h, w] = x[n, c, h, w] + b[c].
+///
+/// |fl(z) - z| <= g(1) |z|: one sum, correctly rounded. The exact fill: 0.
+/// Source: the bias of a convolution, LeCun et al., Proc. IEEE 86(11), 1998, section II.
+struct ChannelBias : Formula {
+  static constexpr std::string_view name = "elementwise_channel_bias";
+  static constexpr std::string_view about = "z = x + b[c], NCHW, f32";
+  static constexpr std::array<std::string_view, 2> inputs{"x", "b"};
+  static constexpr bool per_channel = true;
+  static constexpr double flops = 1;
+  template <class Real>
+  static std::array<Real, 1> apply(const std::array<Real, 2>& in, Real) {
+    return {in[0] + in[1]};
+  }
+  static std::array<double, 1> bound(const std::array<double, 2>& in, double alpha, Fill fill);
+};
+
+/// z[n, c, h, w] = gelu(x[n, c, h, w] + b[c]), the erf form.
+///
+/// With t = x + b, |fl(z) - z| <= u (9 |z| + 5 t^2 phi(t)) + underflow(t): the bound of Gelu at t, and a
+/// rounding of t, to which z answers with |t gelu'(t)| <= |z| + t^2 phi(t). Source: the feed-forward layer of
+/// Devlin et al., BERT, NAACL 2019; Hendrycks and Gimpel (2016).
+struct BiasGelu : Formula {
+  static constexpr std::string_view name = "elementwise_bias_gelu";
+  static constexpr std::string_view about = "z = gelu(x + b[c]), erf form, NCHW, f32";
+  static constexpr std::array<std::string_view, 2> inputs{"x", "b"};
+  static constexpr bool per_channel = true;
+  static constexpr Domain domain = Domain::activation;
+  static constexpr double flops = 6;
+  using First = ChannelBias;
+  using Second = Gelu;
+  template <class Real>
+  static std::array<Real, 1> apply(const std::array<Real, 2>& in, Real alpha) {
+    return Second::apply<Real>(First::apply<Real>(in, alpha), alpha);
+  }
+  static std::array<double, 1> bound(const std::array<double, 2>& in, double alpha, Fill fill);
+};
+
+/// The two operations of ScaleAddRelu. They are no contracts: elementwise_add and elementwise_relu are.
+struct ScaledSum : Formula {
+  template <class Real>
+  static std::array<Real, 1> apply(const std::array<Real, 2>& in, Real alpha) {
+    return {alpha * in[0] + in[1]};
+  }
+};
+struct PositivePart : Formula {
+  template <class Real>
+  static std::array<Real, 1> apply(const std::array<Real, 1>& in, Real) {
+    return {positive_part(in[0])};
+  }
+};
+
+/// z = max(alpha x + y, 0); a NaN stays NaN.
+///
+/// |fl(z) - z| <= g(r) (|alpha x| + |y|), r = 1 sum and 1 product unless alpha is 1 or -1, for max(., 0)
+/// brings two numbers no further apart. The exact fill: 0. Source: the residual connection of He et al., CVPR
+/// 2016, equation 1 and figure 2.
+struct ScaleAddRelu : Formula {
+  static constexpr std::string_view name = "elementwise_scale_add_relu";
+  static constexpr std::string_view about = "z = max(alpha x + y, 0), f32";
+  static constexpr std::array<std::string_view, 2> inputs{"x", "y"};
+  static constexpr bool scaled = true;
+  static constexpr double flops = 3;
+  using First = ScaledSum;
+  using Second = PositivePart;
+  template <class Real>
+  static std::array<Real, 1> apply(const std::array<Real, 2>& in, Real alpha) {
+    return Second::apply<Real>(First::apply<Real>(in, alpha), alpha);
+  }
+  static std::array<double, 1> bound(const std::array<double, 2>& in, double alpha, Fill fill);
+};
 
 }  // namespace assay::pointwise

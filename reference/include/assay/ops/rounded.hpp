@@ -2,7 +2,6 @@
 /// computation into the error bound of every variant of it.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

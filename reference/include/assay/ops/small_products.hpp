@@ -2,10 +2,8 @@
 /// sample.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/matrix.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 
@@ -22,11 +20,10 @@ namespace assay {
 /// Source: cepstral mean normalization: Atal, Effectiveness of linear prediction characteristics of the
 /// speech wave, J. Acoust. Soc. Am. 55, 1974; per sample on features: Ulyanov, Vedaldi and Lempitsky,
 /// arXiv:1607.08022, 2016.
-struct SmallProducts {
+struct SmallProducts : FromParts<SmallProducts> {
   static constexpr std::string_view name = "small_products";
   static constexpr std::string_view about =
       "y = x w less its mean over the rows of each sample: a small product per sample, or one of all, f32";
-  static constexpr int version = 1;
 
   struct Problem {
     Index samples = 1, rows = 1, n = 1, k = 1;
@@ -37,24 +34,24 @@ struct SmallProducts {
   };
   struct Input {
     Buffer<float> x, w;
-    static constexpr auto parts() { return std::tuple{part("x", &Input::x), part("w", &Input::w)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x, &Problem::samples, &Problem::rows, &Problem::k),
+                        part("w", &Input::w, &Problem::k, &Problem::n)};
+    }
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("y", &Output::y, &Problem::samples, &Problem::rows, &Problem::n)};
+    }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  static double flops(const Problem& p) { return 2 * product(p.samples * p.rows, p.n, p.k + 1); }
   /// A unit is an element of y.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.samples * p.rows * p.n; }
 };
 
 extern template class detail::TypedOperation<SmallProducts>;

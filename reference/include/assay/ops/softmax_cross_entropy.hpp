@@ -1,10 +1,8 @@
 /// The contract `softmax_cross_entropy`: loss and gradient of a classifier's last layer in one call.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 
@@ -34,11 +32,10 @@ namespace assay {
 /// smoothing: Szegedy et al., Rethinking the Inception architecture, CVPR 2016, section 7; the bound:
 /// Blanchard, Higham and Higham, Accurately computing the log-sum-exp and softmax functions, IMA J. Numer.
 /// Anal. 41, 2021.
-struct SoftmaxCrossEntropy {
+struct SoftmaxCrossEntropy : FromParts<SoftmaxCrossEntropy> {
   static constexpr std::string_view name = "softmax_cross_entropy";
   static constexpr std::string_view about =
       "loss = -sum_j t_j log softmax(x)_j by rows and dx = (softmax(x) - t) / rows, labels smoothed, f32";
-  static constexpr int version = 1;
   static constexpr std::array<std::string_view, 4> logits_words{"usual", "large", "huge", "special"};
 
   struct Problem {
@@ -57,11 +54,17 @@ struct SoftmaxCrossEntropy {
   struct Input {
     Buffer<float> x;
     Buffer<Index> label;
-    static constexpr auto parts() { return std::tuple{part("x", &Input::x), part("label", &Input::label)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x, &Problem::rows, &Problem::cols),
+                        part("label", &Input::label, &Problem::rows)};
+    }
   };
   struct Output {
     Buffer<float> loss, dx;
-    static constexpr auto parts() { return std::tuple{part("loss", &Output::loss), part("dx", &Output::dx)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("loss", &Output::loss, &Problem::rows),
+                        part("dx", &Output::dx, &Problem::rows, &Problem::cols)};
+    }
   };
   struct Expected {
     Expectation loss, dx;
@@ -69,16 +72,12 @@ struct SoftmaxCrossEntropy {
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  /// x is read once and dx written once; of the operations those around the exponential.
-  static Cost cost(const Problem&);
-  /// Another class.
+  /// Of the operations those around the exponential.
+  static double flops(const Problem& p) { return 4 * product(p.rows, p.cols); }
   /// A unit is a row.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.rows; }
 };
 
 extern template class detail::TypedOperation<SoftmaxCrossEntropy>;

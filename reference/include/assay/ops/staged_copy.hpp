@@ -1,10 +1,8 @@
 /// The contract `staged_copy`: batches that are copied to a staging area before they are used.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 
@@ -21,11 +19,10 @@ namespace assay {
 ///
 /// Source: double buffering: Tanenbaum, Modern Operating Systems, 4th ed. (2014), section 5.3.4; overlapped
 /// copies: PyTorch, pin_memory and non_blocking.
-struct StagedCopy {
+struct StagedCopy : FromParts<StagedCopy> {
   static constexpr std::string_view name = "staged_copy";
   static constexpr std::string_view about =
       "each batch copied to a staging area, then worked on from there, f32";
-  static constexpr int version = 1;
 
   struct Problem {
     Index batches = 1, n = 1;
@@ -37,24 +34,21 @@ struct StagedCopy {
   };
   struct Input {
     Buffer<float> x;
-    static constexpr auto parts() { return std::tuple{part("x", &Input::x)}; }
+    static constexpr auto parts() { return std::tuple{part("x", &Input::x, &Problem::batches, &Problem::n)}; }
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("y", &Output::y, &Problem::batches, &Problem::n)};
+    }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  static double flops(const Problem& p) { return product(p.batches, p.n); }
   /// A unit is an element of y.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.batches * p.n; }
 };
 
 namespace staged_copy {

@@ -1,10 +1,8 @@
 /// The contract `state_buffers`: a recurrent state that starts from zero in each batch of an epoch.
 #pragma once
 
-#include "assay/ops/expectation.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
-
-#include <array>
 
 namespace assay {
 
@@ -22,11 +20,10 @@ namespace assay {
 ///
 /// Source: the state of a recurrent layer: Hochreiter and Schmidhuber, Long short-term memory, Neural
 /// Computation 9(8), 1997.
-struct StateBuffers {
+struct StateBuffers : FromParts<StateBuffers> {
   static constexpr std::string_view name = "state_buffers";
   static constexpr std::string_view about =
       "y = the state after h = h / 2 + x, from zero in each batch, the last of which is short, f32";
-  static constexpr int version = 1;
 
   struct Problem {
     Index samples = 1, batch = 1, hidden = 1;
@@ -38,25 +35,24 @@ struct StateBuffers {
   };
   struct Input {
     Buffer<float> x;
-    static constexpr auto parts() { return std::tuple{part("x", &Input::x)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x, &Problem::samples, &Problem::hidden)};
+    }
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() { return std::tuple{part("y", &Output::y)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("y", &Output::y, &Problem::samples, &Problem::hidden)};
+    }
   };
-  using Expected = Expectation;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  /// x is read once and y written once. Traffic of the state does not count.
-  static Cost cost(const Problem&);
+  /// The state does not count.
+  static double flops(const Problem& p) { return 2 * product(p.samples, p.hidden); }
   /// A unit is an element of y.
-  static Index units(const Problem&);
+  static Index units(const Problem& p) { return p.samples * p.hidden; }
 };
 
 namespace state_buffers {

@@ -1,9 +1,9 @@
 /// The contract `table_copy`: a table with a column more, beside the table that it was made from.
 #pragma once
 
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
 #include <vector>
 
 namespace assay {
@@ -20,11 +20,10 @@ namespace assay {
 ///
 /// Source: copy-on-write of data frames: McKinney, Data structures for statistical computing in Python, SciPy
 /// 2010; pandas, PDEP-7.
-struct TableCopy {
+struct TableCopy : FromParts<TableCopy> {
   static constexpr std::string_view name = "table_copy";
   static constexpr std::string_view about =
       "a table with a column added and one changed, read beside the original, f32 by columns";
-  static constexpr int version = 1;
 
   struct Problem {
     Index columns = 1, rows = 1;
@@ -34,28 +33,28 @@ struct TableCopy {
                         option("every", &Problem::every, 1, 1, largest_extent)};
     }
     Index rows_read() const { return (rows + every - 1) / every; }
+    Index columns_read() const { return columns + 1; }  ///< of the derived table
   };
   struct Input {
     Buffer<float> table;
-    static constexpr auto parts() { return std::tuple{part("table", &Input::table)}; }
+    static constexpr auto parts() {
+      return std::tuple{part("table", &Input::table, &Problem::columns, &Problem::rows)};
+    }
   };
   struct Output {
     Buffer<float> original, read;
     static constexpr auto parts() {
-      return std::tuple{part("original", &Output::original), part("read", &Output::read)};
+      return std::tuple{part("original", &Output::original, &Problem::columns, &Problem::rows_read),
+                        part("read", &Output::read, &Problem::columns_read, &Problem::rows_read)};
     }
   };
   struct Expected {
-    std::vector<double> original, read;
+    Expectation original, read;
   };
   static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static double footprint(const Problem&);
-  static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// Counts the numbers that are read from both tables, and the columns that change.
   static Cost cost(const Problem&);
 };

@@ -4,8 +4,6 @@
 #include "assay/ops/task_dag.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
-
 namespace assay {
 
 /// value[t] += work(t, mix(seed[t], value[p] for p in predecessors of t in ascending order))
@@ -32,11 +30,10 @@ namespace assay {
 /// No schedule on p threads takes less than max(critical path, work / p, heaviest task), and one by a list
 /// takes at most work / p + critical path. Source: Graham, Bounds on multiprocessing timing anomalies, SIAM
 /// J. Appl. Math. 17(2), 1969.
-struct TaskGraph {
+struct TaskGraph : FromParts<TaskGraph> {
   static constexpr std::string_view name = "task_graph";
   static constexpr std::string_view about =
       "every task of a directed acyclic graph once, after all its predecessors";
-  static constexpr int version = 1;
 
   static constexpr std::array<std::string_view, 2> duration_words{"even", "skewed"};
   static constexpr std::array<std::string_view, 2> id_words{"ordered", "shuffled"};
@@ -61,13 +58,14 @@ struct TaskGraph {
     Buffer<std::uint32_t> rounds;
     /// Schedules are planned by the times that tasks take, and a graph is run many times.
     static constexpr auto parts() {
-      return std::tuple{part("seed", &Input::seed), assay::start("start", &Input::start, &Output::value),
-                        constant("rounds", &Input::rounds)};
+      return std::tuple{part("seed", &Input::seed, &Problem::tasks),
+                        assay::start("start", &Input::start, &Output::value, &Problem::tasks),
+                        constant("rounds", &Input::rounds, &Problem::tasks)};
     }
   };
   struct Output {
     Buffer<std::uint64_t> value;
-    static constexpr auto parts() { return std::tuple{part("value", &Output::value)}; }
+    static constexpr auto parts() { return std::tuple{part("value", &Output::value, &Problem::tasks)}; }
   };
   struct Expected {
     std::vector<std::uint64_t> value;
@@ -77,7 +75,6 @@ struct TaskGraph {
   static std::vector<Problem> corner_cases();
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Names the first task in a topological order that is wrong and what happened to it.
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);

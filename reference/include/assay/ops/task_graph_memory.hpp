@@ -6,7 +6,6 @@
 #include "assay/registry.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace assay {
@@ -29,11 +28,10 @@ namespace assay {
 /// Source: Touati, Register saturation in instruction level parallelism, International Journal of Parallel
 /// Programming 33(4), 2005, which asks the same of values in registers: whose lives are disjoint in every
 /// schedule.
-struct TaskGraphMemory {
+struct TaskGraphMemory : FromParts<TaskGraphMemory> {
   static constexpr std::string_view name = "task_graph_memory";
   static constexpr std::string_view about =
       "offsets of the buffers of a task graph; shared bytes are safe whatever the schedule";
-  static constexpr int version = 1;
 
   static constexpr Index alignment = 64;
   /// The closure of more tasks would take more than 32 MiB.
@@ -55,13 +53,13 @@ struct TaskGraphMemory {
   struct Input {
     Dag graph;
     Buffer<Index> bytes;
-    static constexpr auto parts() { return std::tuple{redrawn("bytes", &Input::bytes)}; }
+    static constexpr auto parts() { return std::tuple{redrawn("bytes", &Input::bytes, &Problem::tasks)}; }
   };
   struct Output {
     Buffer<Index> offset, end, height;
     static constexpr auto parts() {
-      return std::tuple{part("offset", &Output::offset), part("end", &Output::end),
-                        part("height", &Output::height)};
+      return std::tuple{part("offset", &Output::offset, &Problem::tasks),
+                        part("end", &Output::end, &Problem::tasks), part("height", &Output::height, 1)};
     }
   };
   /// A bit per pair of tasks.
@@ -82,11 +80,9 @@ struct TaskGraphMemory {
   static std::vector<Problem> corner_cases();
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Names the two buffers, and the readers that no path orders.
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
   static void salt(const Problem&, const Input&, std::string_view part, Index at, Index& element, Setting&);
 
   /// A graph in a CSV file, see read_dag(), with the column `bytes`: 1 to 2^40 each.

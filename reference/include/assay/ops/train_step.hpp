@@ -6,7 +6,6 @@
 #include "assay/ops/trainer.hpp"
 #include "assay/registry.hpp"
 
-#include <array>
 #include <vector>
 
 namespace assay {
@@ -17,7 +16,7 @@ namespace assay {
 ///   norm = |g|,  y = min(1, 1 / (norm + 1e-6)) g       gradient_clip
 ///   p', m', v' = step t of adamw, the form of the paper, with the gradients y
 /// All are f32 and outputs; p, m and v are inputs and stay, so that every call takes the same step. (A
-/// Trainer updates them in place.) The networks are in classifier.hpp and transformer.hpp, the layout of the
+/// Trainer updates them in place.) The networks are in model.hpp, the layout of the
 /// vectors p, m, v and g in network.hpp: named segments without gaps. `width` stands for the filters of the
 /// classifier and the numbers per token of the transformer; patch, heads and mask are of the transformer, and
 /// patch must divide side, heads width.
@@ -48,11 +47,10 @@ namespace assay {
 ///
 /// Source: the networks' own; stochastic gradient descent by backpropagation, Rumelhart, Hinton and Williams,
 /// Nature 323, 1986; clipping and optimiser as in gradient_clip and adamw.
-struct TrainStep {
+struct TrainStep : FromParts<TrainStep> {
   static constexpr std::string_view name = "train_step";
   static constexpr std::string_view about =
       "one training step of a small network: forward, loss, backward, clip, AdamW, f32";
-  static constexpr int version = 1;
 
   struct Problem {
     Index network = 0;  ///< position in training::kinds
@@ -71,6 +69,7 @@ struct TrainStep {
                         choice("mask", &Problem::mask, training::masks),
                         option("t", &Problem::t, 1, 1, 100000)};
     }
+    Index parameters() const;
   };
   /// Throws Error as require_valid() does, and when a field of the transformer is set for a classifier.
   static training::Network network_of(const Problem& problem);
@@ -80,16 +79,22 @@ struct TrainStep {
     Buffer<Index> labels;
     Buffer<float> p, m, v;
     static constexpr auto parts() {
-      return std::tuple{part("pixels", &Input::pixels), part("labels", &Input::labels),
-                        permuted("p", &Input::p), permuted("m", &Input::m), permuted("v", &Input::v)};
+      return std::tuple{
+          part("pixels", &Input::pixels, &Problem::batch, &Problem::channels, &Problem::side, &Problem::side),
+          part("labels", &Input::labels, &Problem::batch), permuted("p", &Input::p, &Problem::parameters),
+          permuted("m", &Input::m, &Problem::parameters), permuted("v", &Input::v, &Problem::parameters)};
     }
     training::Batch batch() const { return {pixels.data(), labels.data(), labels.size()}; }
   };
   struct Output {
     Buffer<float> loss, norm, g, p, m, v;
     static constexpr auto parts() {
-      return std::tuple{part("loss", &Output::loss), part("norm", &Output::norm), part("g", &Output::g),
-                        part("p", &Output::p),       part("m", &Output::m),       part("v", &Output::v)};
+      return std::tuple{part("loss", &Output::loss, 1),
+                        part("norm", &Output::norm, 1),
+                        part("g", &Output::g, &Problem::parameters),
+                        part("p", &Output::p, &Problem::parameters),
+                        part("m", &Output::m, &Problem::parameters),
+                        part("v", &Output::v, &Problem::parameters)};
     }
   };
   struct Expected {
@@ -102,12 +107,11 @@ struct TrainStep {
   static std::vector<Problem> corner_cases();
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// Operations: two for each multiply-add of the products of both passes, and those of clipping and AdamW.
-  /// Bytes: the batch and the state, once; activations are no part of the definition.
-  static Cost cost(const Problem&);
+  /// Activations are no part of the definition.
+  static double flops(const Problem&);
 
   /// Does one step with a trainer of the problem's network, as every variant does.
   static void run(training::Trainer& trainer, const Problem& problem, const Input& input, Output& output);

@@ -4,9 +4,7 @@
 #include "assay/problem.hpp"
 #include "assay/random.hpp"
 
-#include <array>
 #include <cstddef>
-#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -98,33 +96,27 @@ struct WindowFields {
             .right = or_else(right, pad)};
   }
 
+  Index kernel_rows() const { return window().kernel_h; }
+  Index kernel_columns() const { return window().kernel_w; }
+  Index out_h() const { return window().out_h(); }
+  Index out_w() const { return window().out_w(); }
+
   /// The fields of a Problem that derives from this, in the order of the text form. Spelled with the type
   /// of the Problem, since a tuple of fields is of one type.
   template <class Problem>
   static constexpr auto window_fields() {
     return std::tuple{
-        member_field<Problem>("h", &WindowFields::h),
-        member_field<Problem>("w", &WindowFields::w),
-        member_field<Problem>("kernel", &WindowFields::kernel),
-        member_option<Problem>("kernel_w", &WindowFields::kernel_w, -1, -1, 1024),
-        member_option<Problem>("stride", &WindowFields::stride, 1, 1, 1024),
-        member_option<Problem>("dilation", &WindowFields::dilation, 1, 1, 1024),
-        member_option<Problem>("pad", &WindowFields::pad, 0, 0, 1024),
-        member_option<Problem>("bottom", &WindowFields::bottom, -1, -1, 1024),
-        member_option<Problem>("left", &WindowFields::left, -1, -1, 1024),
-        member_option<Problem>("right", &WindowFields::right, -1, -1, 1024),
+        field<Problem>("h", &Problem::h),
+        field<Problem>("w", &Problem::w),
+        field<Problem>("kernel", &Problem::kernel),
+        option<Problem>("kernel_w", &Problem::kernel_w, -1, -1, 1024),
+        option<Problem>("stride", &Problem::stride, 1, 1, 1024),
+        option<Problem>("dilation", &Problem::dilation, 1, 1, 1024),
+        option<Problem>("pad", &Problem::pad, 0, 0, 1024),
+        option<Problem>("bottom", &Problem::bottom, -1, -1, 1024),
+        option<Problem>("left", &Problem::left, -1, -1, 1024),
+        option<Problem>("right", &Problem::right, -1, -1, 1024),
     };
-  }
-
- private:
-  template <class Problem>
-  static constexpr Field<Problem> member_field(std::string_view name, Index WindowFields::*member) {
-    return field<Problem>(name, static_cast<Index Problem::*>(member));
-  }
-  template <class Problem>
-  static constexpr Field<Problem> member_option(std::string_view name, Index WindowFields::*member,
-                                                Index fallback, Index low, Index high) {
-    return option<Problem>(name, static_cast<Index Problem::*>(member), fallback, low, high);
   }
 };
 
