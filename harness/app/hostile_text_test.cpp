@@ -7,7 +7,7 @@
 #include "bench/exchange/annotations.hpp"
 #include "bench/exchange/junit.hpp"
 #include "bench/report/content.hpp"
-#include "bench/report/hand_made.hpp"
+#include "bench/report/hand_made_test.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/text/utf8.hpp"
 

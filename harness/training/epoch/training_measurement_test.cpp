@@ -3,7 +3,7 @@
 
 #include "training/epoch/elsewhere.hpp"
 #include "training/epoch/forecast.hpp"
-#include "training/epoch/scripted_training.hpp"
+#include "training/epoch/scripted_training_test.hpp"
 #include "training/epoch/spread.hpp"
 
 #include <gmock/gmock.h>
