@@ -2,8 +2,8 @@
 // on scripted noise with fixed seeds. No clock is involved.
 #include "bench/compare/launches.hpp"
 #include "bench/compare/scripted_results_test.hpp"
-#include "bench/ledger/drift.hpp"
 #include "bench/ledger/hand_made_ledger_test.hpp"
+#include "bench/ledger/ledger.hpp"
 #include "core/statistics/statistics.hpp"
 
 #include <gtest/gtest.h>

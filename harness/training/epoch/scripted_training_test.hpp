@@ -1,7 +1,7 @@
 // A training that a script plays, for tests: no clock is involved.
 #pragma once
 
-#include "training/epoch/training_measurement.hpp"
+#include "training/epoch/own_jobs.hpp"
 
 #include <vector>
 

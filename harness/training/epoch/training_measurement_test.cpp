@@ -1,5 +1,5 @@
 // Tests the measurement of a training that a script plays.
-#include "training/epoch/training_measurement.hpp"
+#include "training/epoch/own_jobs.hpp"
 
 #include "training/epoch/elsewhere.hpp"
 #include "training/epoch/forecast.hpp"

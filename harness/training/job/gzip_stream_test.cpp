@@ -1,4 +1,4 @@
-#include "training/job/gzip_stream.hpp"
+#include "training/job/trace.hpp"
 
 #include "assay/error.hpp"
 #include "training/job/scratch_file_test.hpp"
