@@ -17,7 +17,7 @@
 #include "core/code/elf.hpp"
 #include "core/files/scratch.hpp"
 #include "training/epoch/epoch_log.hpp"
-#include "training/epoch/training_plan.hpp"
+#include "training/epoch/own_jobs.hpp"
 #include "training/job/memory_events.hpp"
 #include "training/job/read_job.hpp"
 #include "training/job/traced_step.hpp"

@@ -9,7 +9,7 @@
 #include "assay/files.hpp"
 #include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
-#include "bench/gate/durations.hpp"
+#include "bench/gate/two_builds.hpp"
 #include "core/check/passed_corners.hpp"
 #include "core/code/calls.hpp"
 #include "core/files/scratch.hpp"

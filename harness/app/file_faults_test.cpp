@@ -7,15 +7,15 @@
 #include "assay/suite.hpp"
 #include "bench/exchange/read_results.hpp"
 #include "bench/gate/two_builds.hpp"
-#include "bench/ledger/hand_made_ledger.hpp"
+#include "bench/ledger/hand_made_ledger_test.hpp"
 #include "bench/programs/bundle.hpp"
 #include "bench/programs/project.hpp"
 #include "core/check/doubling.hpp"
 #include "core/text/utf8.hpp"
 #include "training/epoch/epoch_log.hpp"
-#include "training/epoch/training_plan.hpp"
+#include "training/epoch/own_jobs.hpp"
 #include "training/job/read_job.hpp"
-#include "training/job/scratch_file.hpp"
+#include "training/job/scratch_file_test.hpp"
 
 #include <gmock/gmock.h>
 

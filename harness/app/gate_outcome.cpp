@@ -5,8 +5,7 @@
 #include "assay/error.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/exchange/annotations.hpp"
-#include "bench/exchange/junit.hpp"
-#include "bench/gate/builds_gate.hpp"
+#include "bench/gate/gates.hpp"
 #include "core/machine/clock.hpp"
 #include "core/text/command.hpp"
 

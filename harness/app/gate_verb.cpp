@@ -5,8 +5,8 @@
 #include "app/verb_functions.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/words.hpp"
-#include "bench/gate/baseline_gate.hpp"
-#include "bench/gate/durations.hpp"
+#include "bench/gate/gates.hpp"
+#include "bench/gate/two_builds.hpp"
 #include "bench/report/content.hpp"
 #include "core/text/command.hpp"
 

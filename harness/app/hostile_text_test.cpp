@@ -5,9 +5,8 @@
 #include "bench/compare/outcome_of.hpp"
 #include "bench/compare/pull_request.hpp"
 #include "bench/exchange/annotations.hpp"
-#include "bench/exchange/junit.hpp"
 #include "bench/report/content.hpp"
-#include "bench/report/hand_made.hpp"
+#include "bench/report/hand_made_test.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/text/utf8.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "app/verb_functions.hpp"
 #include "assay/outcome.hpp"
-#include "bench/gate/timed_finding.hpp"
+#include "bench/gate/rejected_trials.hpp"
 
 namespace assay {
 

@@ -6,7 +6,6 @@
 #include "bench/gate/two_builds.hpp"
 #include "bench/measure/merge.hpp"
 #include "bench/measure/results_fields.hpp"
-#include "bench/measure/shards_of_one_run.hpp"
 #include "bench/report/content.hpp"
 #include "core/json/json.hpp"
 

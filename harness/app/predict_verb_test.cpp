@@ -1,8 +1,8 @@
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "bench/report/hand_made.hpp"
-#include "training/job/scratch_file.hpp"
+#include "bench/report/hand_made_test.hpp"
+#include "training/job/scratch_file_test.hpp"
 
 #include <gmock/gmock.h>
 

@@ -9,7 +9,7 @@
 #include "assay/report.hpp"
 #include "bench/compare/outcome_of.hpp"
 #include "bench/exchange/google_benchmark.hpp"
-#include "bench/gate/durations.hpp"
+#include "bench/gate/two_builds.hpp"
 #include "bench/ledger/stored_ledger.hpp"
 #include "bench/report/content.hpp"
 #include "core/text/parts.hpp"

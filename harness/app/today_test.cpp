@@ -1,7 +1,7 @@
 #include "app/gate_outcome.hpp"
 
 #include "assay/error.hpp"
-#include "bench/ledger/hand_made_ledger.hpp"
+#include "bench/ledger/hand_made_ledger_test.hpp"
 
 #include <gmock/gmock.h>
 

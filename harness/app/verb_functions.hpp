@@ -10,7 +10,7 @@
 #include "bench/gate/wrapped_commands.hpp"
 #include "bench/ledger/stored_ledger.hpp"
 #include "bench/tune/command_settings.hpp"
-#include "bench/tune/threshold_rounds.hpp"
+#include "bench/tune/threshold.hpp"
 #include "training/tune/settings.hpp"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #include "bench/compare/launches.hpp"
-#include "bench/compare/scripted_results.hpp"
+#include "bench/compare/scripted_results_test.hpp"
 
 #include <gmock/gmock.h>
 

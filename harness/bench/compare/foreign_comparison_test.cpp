@@ -1,6 +1,6 @@
 // Comparisons of files without naive variants: repetitions of foreign programs, as scripted noise with fixed
 // seeds.
-#include "bench/compare/scripted_results.hpp"
+#include "bench/compare/scripted_results_test.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // Simulates how often the rules cry wolf, and what they overlook, on scripted noise with fixed seeds. No
 // clock is involved.
-#include "bench/compare/scripted_results.hpp"
+#include "bench/compare/scripted_results_test.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 #include "bench/compare/launches.hpp"
 
+#include "assay/random.hpp"
 #include "core/statistics/statistics.hpp"
 
 #include <algorithm>
@@ -41,6 +42,14 @@ double movement(const std::vector<double>& deviations, std::optional<double> own
 
 double robust_deviation_or_none(const std::vector<double>& logs) {
   return logs.empty() ? 0 : robust_deviation(logs);
+}
+
+std::vector<double> medians(const TrialResult& trial) {
+  std::vector<double> out;
+  for (const Launch& launch : trial.launches) {
+    if (!launch.empty()) out.push_back(median(seconds_of(launch)));
+  }
+  return out;
 }
 
 }  // namespace
@@ -137,6 +146,31 @@ double spread_of(const Paired& paired) {
   std::vector<double> centres;
   for (const auto& [recording, logs] : recordings) centres.push_back(median(logs));
   return robust_deviation(centres);
+}
+
+Interval time_of(const TrialResult& trial) {
+  const auto launches = medians(trial);
+  if (launches.empty()) return {};
+  if (launches.size() > 1) return median_interval(launches);
+  const auto only = std::ranges::find_if(trial.launches, [](const Launch& l) { return !l.empty(); });
+  Interval out = median_interval(seconds_of(*only));
+  out.basis = Basis::slices;
+  return out;
+}
+
+Interval speedup(const TrialResult& reference, const TrialResult& trial) {
+  std::vector<double> logs;
+  const std::size_t pairs = std::min(reference.launches.size(), trial.launches.size());
+  const Launch *slow = nullptr, *fast = nullptr;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    if (reference.launches[i].empty() || trial.launches[i].empty()) continue;
+    slow = &reference.launches[i];
+    fast = &trial.launches[i];
+    logs.push_back(std::log(median(seconds_of(*slow)) / median(seconds_of(*fast))));
+  }
+  if (logs.empty()) return {};
+  if (logs.size() == 1) return ratio_of_medians(seconds_of(*slow), seconds_of(*fast), fnv1a(trial.key));
+  return exponential(centre(logs));
 }
 
 }  // namespace assay

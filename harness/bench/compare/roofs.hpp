@@ -1,9 +1,11 @@
-/// Roofs that trials beat: they are measured again. Who still beats one is suspect first; the roof is not
-/// believed where others come near, too. A trial that is faster than any kernel can be is impossible instead,
-/// and says nothing about a roof.
+/// Roofs that trials beat: they are measured again. Who still beats one is suspect first, and is measured
+/// again alone, with every slice judged, before the roof is doubted; the roof is not believed where others
+/// come near, too. A trial that is faster than any kernel can be is impossible instead, and says nothing
+/// about a roof.
 #pragma once
 
 #include "assay/interval.hpp"
+#include "assay/measure.hpp"
 #include "assay/results.hpp"
 
 #include <functional>
@@ -55,5 +57,9 @@ void measure_beaten_roofs_again(Results& results, const std::function<Roof(int t
 /// often it was measured, and what else the machine did.
 std::vector<std::string> why_not_believed(const std::vector<BeatenRoof>& beaten,
                                           const std::vector<Roof>& roofs);
+
+/// They keep the samples that they have alone, and their remarks say how far above they were.
+void measure_suspects_alone(Results& results, const MeasurePolicy& policy, const Sample& sample,
+                            const Hooks& hooks);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #include "bench/compare/roofs.hpp"
 
-#include "bench/report/hand_made.hpp"
+#include "bench/report/hand_made_test.hpp"
 
 #include <gmock/gmock.h>
 

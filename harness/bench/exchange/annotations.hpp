@@ -1,9 +1,11 @@
-/// The trials that fail in a comparison, as GitHub and GitLab show them beside the lines of a change.
+/// The trials that fail in a comparison, as GitHub and GitLab show them beside the lines of a change; and a
+/// comparison as JUnit's XML, which GitLab, Jenkins, Azure and Bazel show.
 ///
 /// Names may come from an untrusted change, and a workflow command of GitHub ends with its line: nothing of a
 /// name may begin a second one.
 #pragma once
 
+#include "assay/compare.hpp"
 #include "bench/compare/pull_request.hpp"
 
 #include <cstddef>
@@ -29,5 +31,16 @@ std::string github_annotations(const PullRequest& page, const std::string& suite
 
 /// Lines `verdict=` and `regressions=`: for the file of outputs. `verdict` is one word.
 std::string github_outputs(const Comparison& comparison, const std::string& verdict);
+
+/// Writes a test case for each verdict, and a failing one for each objection. Slower, wrong and impossible
+/// trials fail, with the types `regression`, `disagreement` and `impossible`, the interval, the limit and the
+/// command that repeats them. Trials that could not be judged are skipped, with the reason. `command` repeats
+/// the run; `-k` follows it. Names may come from an untrusted change: characters that XML cannot hold are
+/// replaced.
+///
+/// `undecided` says why no verdict was reached. It becomes a test case with an error, since a file with
+/// skipped cases alone looks green.
+std::string to_junit(const Comparison& comparison, const Results& current, const std::string& command,
+                     const std::string& undecided = "");
 
 }  // namespace assay

@@ -2,7 +2,7 @@
 // of one slice, its average time. The template that benchdnn prints first names the fields of a line; since
 // 2026 a row of their names follows it.
 #include "assay/error.hpp"
-#include "bench/exchange/foreign_results.hpp"
+#include "bench/exchange/read_results.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/text_fields.hpp"
 

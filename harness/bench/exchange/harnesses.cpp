@@ -1,14 +1,21 @@
-// Reads what the usual harnesses of other languages write: JMH of Java, criterion of Rust, asv of Python,
-// testing.B of Go and Catch2 of C++; and llama-bench.
+// Reads what the usual harnesses write: JMH of Java, criterion of Rust, asv and pytest-benchmark of Python,
+// testing.B of Go, Catch2 and NVBench of C++; hyperfine, and llama-bench.
 #include "assay/csv.hpp"
-#include "bench/exchange/foreign_results.hpp"
+#include "assay/error.hpp"
+#include "bench/exchange/read_results.hpp"
+#include "core/json/fields.hpp"
+#include "core/machine/text_fields.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string_view>
 
@@ -49,6 +56,134 @@ std::string attribute(std::string_view element, std::string_view name) {
       out.replace(at, code.size(), sign);
   }
   return out;
+}
+
+/// Describes the exit codes; empty where all are 0. A run that a signal ended has no code.
+std::string failed_runs(const JsonField& command) {
+  const auto codes = command.find("exit_codes");
+  if (!codes) return {};
+  const auto all = codes->items();
+  std::string first;
+  std::size_t failed = 0;
+  for (const JsonField& code : all) {
+    const bool killed = code.value().is_null();
+    if (!killed && code.integer(-(1L << 31), 1L << 31) == 0) continue;
+    ++failed;
+    if (first.empty()) first = killed ? "was ended by a signal" : "exits with code " + code.value().dump();
+  }
+  return failed == 0 ? std::string()
+                     : fmt::format("{} of {} runs failed; the first {}", failed, all.size(), first);
+}
+
+Machine machine_of_session(const JsonField& info) {
+  Machine machine;
+  machine.facts.push_back({"host", info.text_or("node", ""), false});
+  machine.facts.push_back({"python", info.text_or("python_version", ""), true});
+  // Versions before 3.4 have the processor's name alone.
+  const auto processor = info.find("cpu");
+  if (!processor || !processor->value().is_object()) return machine;
+  machine.facts.push_back(
+      {"processor", processor->text_or("brand_raw", processor->text_or("brand", "")), true});
+  note_cores(machine, processor->find("count"));
+  return machine;
+}
+
+std::string commit_of(const JsonField& file) {
+  const auto info = file.find("commit_info");
+  if (!info) return "unknown";
+  const auto dirty = info->find("dirty");
+  return info->text_or("id", "unknown") + (dirty && dirty->boolean() ? "+changes" : "");
+}
+
+Launch launch_of(const JsonField& stats, TrialResult& trial) {
+  Launch launch;
+  Index calls = 1;
+  if (const auto iterations = stats.find("iterations")) calls = iterations->integer(1, Index{1} << 50);
+  if (const auto data = stats.find("data")) {
+    for (const double seconds : samples_in(*data))
+      add_slice(trial, launch, {.seconds = seconds, .calls = calls});
+  } else {
+    add_slice(trial, launch, {.seconds = stats.at("median").number(), .calls = calls});
+    trial.remark =
+        "holds no times of single rounds, which --benchmark-save-data keeps: their median stands alone";
+  }
+  return launch;
+}
+
+/// A value of a summary. All are written as text, since JSON's numbers would cut long integers.
+std::optional<JsonField> value_of(const JsonField& summary, std::string_view name) {
+  const auto data = summary.find("data");
+  if (!data) return std::nullopt;
+  for (const JsonField& item : data->items()) {
+    if (item.at("name").text() == name) return item.at("value");
+  }
+  return std::nullopt;
+}
+
+double seconds_in(const JsonField& field) {
+  const std::string text = field.text();
+  const std::optional<double> seconds = number(text);
+  const bool is_endless = text.find("nan") != std::string::npos || text.find("inf") != std::string::npos;
+  if (!seconds && !is_endless) field.refuse(fmt::format("is \"{}\", must be a time in seconds", text));
+  return seconds.value_or(0);
+}
+
+/// Reads the file of sample times that a summary names, relative to the folder of the results.
+Launch sample_times(const JsonField& summary, const std::filesystem::path& folder, TrialResult& trial) {
+  const auto name = value_of(summary, "filename");
+  if (!name) return {};
+  std::filesystem::path file = folder / name->text();
+  // Versions before 2025 wrote the name relative to their working directory.
+  if (!std::filesystem::exists(file))
+    file = folder / std::filesystem::path(name->text()).parent_path().filename() / file.filename();
+  if (!std::filesystem::exists(file)) return {};
+  const std::string bytes = read_file(file);
+  if (bytes.size() % sizeof(float) != 0) {
+    throw Error(file.string(),
+                fmt::format("is cut off: {} bytes are no whole number of 4-byte floats", bytes.size()),
+                "write it again with --jsonbin");
+  }
+  Launch launch;
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+    std::uint32_t word = 0;
+    for (std::size_t byte = 0; byte < sizeof(word); ++byte)
+      word |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at + byte])) << (8 * byte);
+    add_slice(trial, launch, {.seconds = static_cast<double>(std::bit_cast<float>(word))});
+  }
+  return launch;
+}
+
+void add_state(TrialResult& trial, const JsonField& state, const std::filesystem::path& folder) {
+  if (const auto skipped = state.find("is_skipped"); skipped && skipped->boolean()) {
+    trial.skipped = "reports: " + state.text_or("skip_reason", "skipped");
+    return;
+  }
+  const auto summaries = state.find("summaries");
+  if (!summaries) state.refuse("has no \"summaries\"");
+  std::array<std::optional<double>, 5> times;
+  constexpr std::array<std::string_view, 5> tags{"nv/cold/time/gpu/median", "nv/cold/time/gpu/mean",
+                                                 "nv/cpu_only/time/cpu/median", "nv/cpu_only/time/cpu/mean",
+                                                 "nv/batch/time/gpu/mean"};
+  for (const JsonField& summary : summaries->items()) {
+    const std::string tag = summary.at("tag").text();
+    if (tag.starts_with("nv/json/bin:") && tag.ends_with("sample_times")) {
+      if (Launch launch = sample_times(summary, folder, trial); !launch.empty()) {
+        trial.launches.push_back(std::move(launch));
+        return;
+      }
+    }
+    for (std::size_t i = 0; i < tags.size(); ++i) {
+      if (tag != tags[i]) continue;
+      if (const auto value = value_of(summary, "value")) times[i] = seconds_in(*value);
+    }
+  }
+  for (std::size_t i = 0; i < tags.size(); ++i) {
+    if (!times[i] || !(*times[i] > 0 && *times[i] <= most_seconds)) continue;
+    trial.launches.push_back({Slice{.seconds = *times[i]}});
+    trial.remark = fmt::format("holds no sample times, which --jsonbin writes: {} stands alone", tags[i]);
+    return;
+  }
+  trial.skipped = "reports no time";
 }
 
 }  // namespace
@@ -211,6 +346,55 @@ void read_catch2(const ResultFile& file, Results& out) {
     if (!element.starts_with("<mean ") || out.trials.empty()) continue;
     const auto nanoseconds = number_from<double>(attribute(element, "value"));
     add_launch(out.trials.back(), Slice{.seconds = nanoseconds.value_or(0) * 1e-9});
+  }
+}
+
+// A command is a trial, and each of its runs a launch. A command that failed under --ignore-failure is a
+// failed trial.
+void read_hyperfine(const ResultFile& file, Results& out) {
+  for (const JsonField& command : file.field.at("results").items()) {
+    TrialResult& trial =
+        new_trial(out, with_details(command.at("command").text(), details_in(command.find("parameters"))));
+    if (const std::string failed = failed_runs(command); !failed.empty()) {
+      trial.failed = true;
+      trial.skipped = "reports an error: " + failed;
+      continue;
+    }
+    const double cpu_seconds = processor_seconds(command, "user") + processor_seconds(command, "system");
+    if (const auto times = command.find("times")) {
+      for (const double seconds : samples_in(*times))
+        add_launch(trial, Slice{.seconds = seconds, .cpu_seconds = cpu_seconds});
+    } else {
+      add_launch(trial, Slice{.seconds = command.at("median").number(), .cpu_seconds = cpu_seconds});
+      trial.remark = "holds no times of single runs: their median counts as one process start";
+    }
+  }
+}
+
+// A test is a trial, and its rounds are slices of one launch.
+void read_pytest_benchmark(const ResultFile& file, Results& out) {
+  out.machine = machine_of_session(file.field.at("machine_info"));
+  out.commit = commit_of(file.field);
+  out.date = file.field.text_or("datetime", "");
+  for (const JsonField& test : file.field.at("benchmarks").items()) {
+    TrialResult& trial = new_trial(
+        out, with_details(test.text_or("fullname", test.at("name").text()), details_in(test.find("params"))));
+    add_launch(trial, launch_of(test.at("stats"), trial));
+  }
+}
+
+// A state is a trial. Its sample times, which `--jsonbin` writes to files beside it, are slices of one
+// launch. Without them the median, or else the mean, is the only time.
+void read_nvbench(const ResultFile& file, Results& out) {
+  if (const auto devices = file.field.find("devices")) {
+    for (const JsonField& device : devices->items())
+      out.machine.facts.push_back({"device", device.text_or("name", ""), true});
+  }
+  for (const JsonField& benchmark : file.field.at("benchmarks").items()) {
+    const std::string name = benchmark.at("name").text();
+    for (const JsonField& state : benchmark.at("states").items())
+      add_state(new_trial(out, fmt::format("{} [{}]", name, state.at("name").text())), state,
+                file.path.parent_path());
   }
 }
 

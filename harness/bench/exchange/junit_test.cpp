@@ -1,4 +1,4 @@
-#include "bench/exchange/junit.hpp"
+#include "bench/exchange/annotations.hpp"
 
 #include "core/text/utf8.hpp"
 

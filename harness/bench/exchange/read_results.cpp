@@ -3,7 +3,6 @@
 #include "assay/csv.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "bench/exchange/foreign_results.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "core/text/figures.hpp"
 
@@ -14,10 +13,7 @@
 #include <array>
 #include <cctype>
 #include <limits>
-#include <map>
-#include <optional>
 #include <sstream>
-#include <utility>
 
 namespace assay {
 namespace {

@@ -1,9 +1,8 @@
-#include "bench/gate/durations.hpp"
+#include "bench/gate/two_builds.hpp"
 
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/results.hpp"
-#include "bench/gate/two_builds.hpp"
 #include "core/files/scratch.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "bench/gate/impossible_trials.hpp"
+#include "bench/gate/rejected_trials.hpp"
 
 #include "core/check/doubling.hpp"
 

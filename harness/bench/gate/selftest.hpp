@@ -3,8 +3,8 @@
 #pragma once
 
 #include "assay/suite.hpp"
-#include "bench/gate/impossible_trials.hpp"
 #include "bench/gate/paired_launches.hpp"
+#include "bench/gate/rejected_trials.hpp"
 #include "bench/gate/two_builds.hpp"
 
 #include <filesystem>

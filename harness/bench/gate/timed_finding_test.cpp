@@ -1,4 +1,4 @@
-#include "bench/gate/timed_finding.hpp"
+#include "bench/gate/rejected_trials.hpp"
 
 #include "assay/error.hpp"
 #include "core/check/doubling.hpp"

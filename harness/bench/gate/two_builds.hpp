@@ -9,6 +9,7 @@
 #include "bench/measure/turns.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -173,6 +174,11 @@ bool holds_two_builds(const Json& file);
 void describe(Fields& f, TwoBuilds& run);
 
 PullRequest pull_request_of(const TwoBuilds& run, const GateFindings& findings);
+
+/// Returns, from a file of `run`, `gate` or `merge`, the seconds in which all trials of a case were timed,
+/// launch by launch. Cases without a time are left out. No file gives no durations. Throws Error naming the
+/// file when it is none of these, or holds no time at all.
+Durations durations_in(const std::filesystem::path& file);
 
 /// Leaves the trials of one shard, balanced where there are durations, in a run that was not sampled yet. Its
 /// level stays that of the whole suite: the rules go on to count the trials of all shards, so that the jobs

@@ -1,5 +1,5 @@
 // Tests how a gate of two builds ends, with launches from a script.
-#include "bench/gate/builds_gate.hpp"
+#include "bench/gate/gates.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "bench/ledger/drift.hpp"
+#include "bench/ledger/ledger.hpp"
 
 #include <gtest/gtest.h>
 

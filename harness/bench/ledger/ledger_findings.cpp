@@ -1,7 +1,6 @@
 // Applies a ledger to a comparison: slow-downs accepted, acceptances run out, rows that crept.
 #include "bench/compare/judge.hpp"
 #include "bench/compare/launches.hpp"
-#include "bench/ledger/drift.hpp"
 #include "bench/ledger/ledger.hpp"
 
 #include <fmt/format.h>

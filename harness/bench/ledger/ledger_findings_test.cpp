@@ -1,4 +1,4 @@
-#include "bench/ledger/hand_made_ledger.hpp"
+#include "bench/ledger/hand_made_ledger_test.hpp"
 
 #include <gmock/gmock.h>
 

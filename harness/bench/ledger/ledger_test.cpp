@@ -1,5 +1,5 @@
 #include "assay/error.hpp"
-#include "bench/ledger/hand_made_ledger.hpp"
+#include "bench/ledger/hand_made_ledger_test.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 #include "bench/ledger/stored_ledger.hpp"
 
 #include "assay/error.hpp"
-#include "bench/ledger/hand_made_ledger.hpp"
+#include "bench/ledger/hand_made_ledger_test.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "bench/measure/baton.hpp"
+#include "bench/measure/shared_memory.hpp"
 
 #include "assay/error.hpp"
 

@@ -1,5 +1,5 @@
 // Processes of a launch whose trials do something to each other: only who does it alone is named.
-#include "bench/measure/launch.hpp"
+#include "bench/measure/measure.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,42 @@
-/// Shards put together again.
+/// Shards put together again, once they have in common what they must and each is there once.
 #pragma once
 
+#include "assay/error.hpp"
 #include "assay/results.hpp"
+#include "assay/shard.hpp"
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
+
+/// A file, the first one, which it is compared with, and what to do when the two are of different runs.
+struct OneRun {
+  std::string name, first;
+  std::string remedy;
+};
+
+/// Throws Error naming both files when what one holds differs from what the other does; `what` it is.
+void require_equal(const OneRun& files, std::string_view what, const std::string& is,
+                   const std::string& expected);
+
+/// A shard, and the file it comes from, which messages name.
+struct NamedShard {
+  std::string name;
+  Shard shard;
+};
+
+/// The shards that are there belong together, and others are missing: with the commands that run these.
+class MissingShards : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Shards of one count, in the order of their index; `command` runs all of them in one go. Throws Error
+/// naming the file for one that is there twice, and MissingShards.
+void require_each_once(std::span<const NamedShard> shards, const std::string& command);
 
 /// Results, and the file they come from, which messages name.
 struct ShardFile {

@@ -3,7 +3,7 @@
 #include "assay/measure.hpp"
 #include "assay/suite.hpp"
 #include "bench/measure/allocations.hpp"
-#include "bench/measure/figures.hpp"
+#include "bench/measure/measure.hpp"
 #include "bench/measure/planted.hpp"
 #include "bench/measure/sampler.hpp"
 #include "core/check/contained.hpp"

@@ -1,4 +1,4 @@
-#include "bench/measure/shards_of_one_run.hpp"
+#include "bench/measure/merge.hpp"
 
 #include "assay/error.hpp"
 

@@ -3,7 +3,7 @@
 #include "assay/error.hpp"
 #include "assay/random.hpp"
 #include "bench/measure/placing.hpp"
-#include "bench/measure/shared_region.hpp"
+#include "bench/measure/shared_memory.hpp"
 #include "core/check/contained.hpp"
 #include "core/code/changed_code.hpp"
 #include "core/files/answers.hpp"

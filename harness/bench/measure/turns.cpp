@@ -4,12 +4,11 @@
 #include "assay/error.hpp"
 #include "assay/suite.hpp"
 #include "bench/measure/allocations.hpp"
-#include "bench/measure/baton.hpp"
 #include "bench/measure/placing.hpp"
 #include "bench/measure/planted.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "bench/measure/sampler.hpp"
-#include "bench/measure/shared_region.hpp"
+#include "bench/measure/shared_memory.hpp"
 #include "core/code/calls.hpp"
 #include "core/machine/clock.hpp"
 

@@ -9,7 +9,7 @@
 #include "assay/measure.hpp"
 #include "assay/registry.hpp"
 #include "bench/measure/allocations.hpp"
-#include "bench/measure/shared_region.hpp"
+#include "bench/measure/shared_memory.hpp"
 #include "core/check/contained.hpp"
 
 #include <functional>

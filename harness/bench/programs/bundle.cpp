@@ -3,7 +3,7 @@
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/random.hpp"
-#include "bench/programs/kept_programs.hpp"
+#include "bench/programs/layouts.hpp"
 #include "core/machine/processor.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "bench/programs/kept_programs.hpp"
+#include "bench/programs/layouts.hpp"
 
 #include "assay/files.hpp"
 

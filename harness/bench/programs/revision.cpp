@@ -5,7 +5,6 @@
 #include "assay/machine.hpp"
 #include "assay/random.hpp"
 #include "bench/programs/cmake_build.hpp"
-#include "bench/programs/kept_programs.hpp"
 #include "bench/programs/layouts.hpp"
 #include "bench/programs/project.hpp"
 #include "bench/programs/repository.hpp"

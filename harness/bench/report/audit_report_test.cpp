@@ -1,7 +1,7 @@
 // Audits of results with round numbers, and faults planted in them.
 #include "bench/report/audit_report.hpp"
 
-#include "bench/report/hand_made.hpp"
+#include "bench/report/hand_made_test.hpp"
 #include "core/json/json.hpp"
 #include "core/text/wrapped.hpp"
 

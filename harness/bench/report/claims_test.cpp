@@ -2,7 +2,7 @@
 #include "bench/report/claims.hpp"
 
 #include "assay/error.hpp"
-#include "bench/report/hand_made.hpp"
+#include "bench/report/hand_made_test.hpp"
 #include "core/json/json.hpp"
 
 #include <gmock/gmock.h>

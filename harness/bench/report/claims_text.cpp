@@ -1,7 +1,10 @@
-// Verdicts on claims as words: for a terminal, and as a document.
+// Claims and verdicts on them as files hold them, and as words: for a terminal, and as a document.
+#include "assay/random.hpp"
 #include "bench/report/claims.hpp"
 #include "bench/report/content.hpp"
+#include "core/json/fields.hpp"
 #include "core/json/lint.hpp"
+#include "core/machine/fields.hpp"
 #include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
@@ -12,9 +15,54 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <regex>
+#include <set>
+#include <utility>
 
 namespace assay {
 namespace {
+
+/// Whether the figure is claimed in words and not as a range.
+bool has_no_range(ClaimedFigure figure) {
+  return figure == ClaimedFigure::agreement || figure == ClaimedFigure::arithmetic;
+}
+
+void require_expression(const Fields& f, const char* name, const std::string& text) {
+  try {
+    const std::regex checked(text);
+  } catch (const std::regex_error& failure) {
+    f.refuse(name, fmt::format("is no regular expression: {}", failure.what()));
+  }
+}
+
+/// Refuses a part that nothing could decide: it would look like a part that nobody measured.
+void require_what_it_needs(const Fields& f, const ClaimPart& part) {
+  const auto need = [&](bool there, const char* name) {
+    if (there) return;
+    const std::string_view word = claimed_figures[static_cast<std::size_t>(part.figure)];
+    f.refuse("figure", fmt::format("is {}, which needs \"{}\"", word, name));
+  };
+  switch (part.figure) {
+    case ClaimedFigure::epoch_speedup:
+    case ClaimedFigure::epoch_time_saved: return need(!part.suite.empty(), "suite");
+    case ClaimedFigure::composed_speedup:
+    case ClaimedFigure::composed_saved: return need(!part.composed.empty(), "composed");
+    case ClaimedFigure::epochs_predicted:
+      return need(!part.model.empty() && part.within > 0, "model\" and \"within");
+    case ClaimedFigure::agreement: return need(!part.wrong.empty(), "wrong");
+    case ClaimedFigure::arithmetic: return need(!part.job.empty(), "job");
+    default: need(!part.trials.empty(), "trials");
+  }
+  if (part.figure == ClaimedFigure::rate) need(part.items > 0, "items");
+}
+
+/// Shares of a whole are exclusive.
+void require_shares_of_one_whole(const Fields& f, const ClaimPart& part) {
+  double sum = 0;
+  for (const ClaimShare& one : part.composed) sum += one.share;
+  if (sum > 1 + 1e-9)
+    f.refuse("composed", fmt::format("has shares that sum to {} %, more than the whole", 100 * sum));
+}
 
 using doc::code;
 using doc::Text;
@@ -104,6 +152,155 @@ std::vector<std::string> contradictions_in(const ClaimsReport& report) {
 }
 
 }  // namespace
+
+// Beside the types, where argument-dependent lookup finds them.
+void describe(Fields& f, DecidingCase& one) {
+  f("key", one.key);
+  f("against", one.against, {.terse = true});
+  f("value", one.value);
+  f("bound", one.bound);
+}
+
+void describe(Fields& f, ClaimBound& bound) {
+  f("most", bound.most, {.about = "in the unit of the figure"});
+  f("why", bound.why, {.about = "what it follows from"});
+}
+
+void describe(Fields& f, ClaimShare& share) {
+  f.only<ClaimShare>();
+  f("share", share.share, {.above = 0, .most = 1, .about = "of the whole, as the source states it"});
+  f("claim", share.claim,
+    {.terse = true, .about = "whose first part says how many times faster it becomes; none: takes no time"});
+}
+
+void describe(Fields& f, ClaimPart& part) {
+  f.only<ClaimPart>();
+  f("what", part.what, {.about = "the figure in words"});
+  f("figure", part.figure, claimed_figures);
+  f("not_measured", part.not_measured, {.terse = true, .about = "why nothing here can decide it"});
+  const bool ranged = !f.reads() || !has_no_range(part.figure);
+  const Fields::Rule range{.optional = true,
+                           .least = 0,
+                           .most = most_amount,
+                           .about = "as claimed; savings and shares are fractions"};
+  if (ranged) {
+    f("from", part.from, range);
+    f("to", part.to, range);
+  }
+  f("trials", part.trials, {.terse = true, .about = "regular expression of the keys that decide"});
+  f("against", part.against, {.terse = true, .about = "variant of the same case; naive where there is none"});
+  f("against_trial", part.against_trial,
+    {.terse = true, .about = "or a regular expression of one key of any case"});
+  f("items", part.items, {.terse = true, .least = 0, .most = most_amount, .about = "of a call, for a rate"});
+  f("suite", part.suite, {.terse = true, .about = "of the results that decide; all where there is none"});
+  f("quiet", part.quiet,
+    {.terse = true, .about = "waiting is part of it: nothing is decided beside other work"});
+  f("cases", part.cases, {.terse = true, .about = "regular expression of its cases that make the whole"});
+  f("operation", part.operation, {.terse = true, .about = "that is replaced; all where there is none"});
+  f("part_of_whole", part.part_of_whole,
+    {.terse = true, .about = "the suite lists only a part of the whole that the claim is of"});
+  f("composed", part.composed, {.terse = true, .about = "exclusive shares of a whole"});
+  f("model", part.model, {.terse = true, .about = "of epochs that were predicted: M0 to M4"});
+  f("within", part.within, {.terse = true, .least = 0, .most = 1});
+  f("wrong", part.wrong, {.terse = true, .about = "published code that is known to be bad"});
+  f("job", part.job, {.terse = true, .about = "a job with figures as published"});
+  f("field", part.field, {.terse = true, .about = "of it, such as claims[0]"});
+  f("bound", part.bound);
+  if (!f.reads()) return;
+  if (!has_no_range(part.figure) && part.not_measured.empty() && !(part.from > 0 && part.to >= part.from))
+    f.refuse("figure", "needs \"from\" above 0, and \"to\" no less than it");
+  for (const auto& [name, text] :
+       {std::pair("trials", &part.trials), std::pair("against_trial", &part.against_trial),
+        std::pair("cases", &part.cases)})
+    if (!text->empty()) require_expression(f, name, *text);
+  if (part.not_measured.empty()) require_what_it_needs(f, part);
+  require_shares_of_one_whole(f, part);
+}
+
+void describe(Fields& f, PublishedClaim& claim) {
+  f.only<PublishedClaim>();
+  f("id", claim.id);
+  f("source", claim.source, {.about = "the public document"});
+  f("scope", claim.scope, {.about = "what the figures are of: parts of different scopes are never added"});
+  f("claim", claim.claim);
+  f("known", claim.known, {.terse = true, .about = "without measuring"});
+  f("parts", claim.parts);
+  if (f.reads() && claim.parts.empty()) f.refuse("parts", "is empty: say what is claimed");
+}
+
+void describe(Fields& f, PublishedClaims& claims) {
+  f.schema("assay.claims/1");
+  f.only<PublishedClaims>();
+  f("about", claims.about);
+  f("claims", claims.claims);
+  f.unique("claims", claims.claims, &PublishedClaim::id, "repeats the claim");
+  if (!f.reads()) return;
+  std::set<std::string> before;
+  for (const PublishedClaim& claim : claims.claims) {
+    for (const ClaimPart& part : claim.parts) {
+      for (const ClaimShare& share : part.composed) {
+        if (share.claim.empty() || before.contains(share.claim)) continue;
+        f.refuse("claims",
+                 fmt::format("has {} composed of {}, which is not above it", claim.id, share.claim));
+      }
+    }
+    before.insert(claim.id);
+  }
+}
+
+PublishedClaims claims_from_json(const std::string& text, const std::string& where) {
+  return value_from<PublishedClaims>(text, where, "`assay schema claims` lists its fields");
+}
+
+EvidenceFile evidence_file(const std::filesystem::path& file, std::string_view text, std::string what) {
+  return {file.filename().string(), fmt::format("{:016x}", fnv1a(text)), std::move(what)};
+}
+
+void describe(Fields& f, EvidenceFile& file) {
+  f("name", file.name);
+  f("hash", file.hash, {.about = "FNV-1a of its content"});
+  f("what", file.what);
+}
+
+void describe(Fields& f, ClaimsRun& run) {
+  f("suite", run.suite);
+  f("machine", run.machine);
+  f("date", run.date);
+  f("commit", run.commit);
+  f("command", run.command);
+  f("launches", run.launches);
+  f("weather", run.weather);
+}
+
+void describe(Fields& f, PartFinding& finding) {
+  f("what", finding.part.what);
+  f("figure", finding.part.figure, claimed_figures);
+  f("from", finding.part.from);
+  f("to", finding.part.to);
+  f("verdict", finding.standing, claim_standings);
+  f("why", finding.why);
+  f("value", finding.value);
+  f("bound", finding.bound);
+  f("cases", finding.cases, {.about = "that decided"});
+}
+
+void describe(Fields& f, ClaimFinding& finding) {
+  f("id", finding.claim.id);
+  f("source", finding.claim.source);
+  f("scope", finding.claim.scope);
+  f("claim", finding.claim.claim);
+  f("verdict", finding.standing, claim_standings);
+  f("parts", finding.parts);
+}
+
+void describe(Fields& f, ClaimsReport& report) {
+  f.schema("assay.claims_report/1");
+  f("claims", report.findings);
+  f("files", report.files, {.about = "of evidence"});
+  f("runs", report.runs, {.about = "of the results among them"});
+}
+
+std::string to_json(const ClaimsReport& report) { return json_text(to_value(report)); }
 
 std::string to_text(const ClaimsReport& report) {
   std::vector<const ClaimFinding*> order;

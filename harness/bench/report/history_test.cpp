@@ -2,7 +2,7 @@
 #include "bench/report/history.hpp"
 
 #include "assay/error.hpp"
-#include "bench/report/hand_made.hpp"
+#include "bench/report/hand_made_test.hpp"
 #include "core/json/json.hpp"
 #include "core/text/wrapped.hpp"
 

@@ -1,5 +1,5 @@
 #include "bench/report/content.hpp"
-#include "bench/report/hand_made.hpp"
+#include "bench/report/hand_made_test.hpp"
 
 #include <gmock/gmock.h>
 

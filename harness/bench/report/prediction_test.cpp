@@ -1,6 +1,6 @@
 #include "assay/epoch.hpp"
 
-#include "bench/report/hand_made.hpp"
+#include "bench/report/hand_made_test.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

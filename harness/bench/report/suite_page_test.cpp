@@ -1,7 +1,7 @@
 #include "bench/report/content.hpp"
 
 #include "bench/compare/outcome_of.hpp"
-#include "bench/report/hand_made.hpp"
+#include "bench/report/hand_made_test.hpp"
 #include "core/json/json.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 #include "assay/measure.hpp"
 #include "assay/report.hpp"
 
-#include "bench/report/hand_made.hpp"
+#include "bench/report/hand_made_test.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,6 @@
 #include "assay/pick.hpp"
 
 #include "bench/compare/roofs.hpp"
-#include "bench/run/suspects.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/machine/clock.hpp"
 

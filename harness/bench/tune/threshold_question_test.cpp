@@ -1,4 +1,4 @@
-#include "bench/tune/threshold_question.hpp"
+#include "bench/tune/threshold.hpp"
 
 #include "assay/error.hpp"
 #include "core/check/doubling.hpp"

@@ -2,7 +2,7 @@
 /// size as a constant of C++, for the code that has to choose.
 #pragma once
 
-#include "bench/tune/threshold_rounds.hpp"
+#include "bench/tune/threshold.hpp"
 #include "core/tune/record.hpp"
 
 #include <string>

@@ -1,8 +1,7 @@
 // Tests what is checked, asked for and refused at one size, with a sampler whose times are scripted.
-#include "bench/tune/threshold_rounds.hpp"
+#include "bench/tune/threshold.hpp"
 
 #include "assay/error.hpp"
-#include "bench/tune/threshold_search.hpp"
 #include "core/check/doubling.hpp"
 
 #include <gmock/gmock.h>

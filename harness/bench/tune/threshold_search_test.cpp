@@ -1,5 +1,5 @@
 // The search for a break-even over curves that are made up: no clock is involved.
-#include "bench/tune/threshold_search.hpp"
+#include "bench/tune/threshold.hpp"
 
 #include "assay/random.hpp"
 

@@ -3,7 +3,6 @@
 
 #include "training/epoch/loader_queue.hpp"
 #include "training/epoch/spread.hpp"
-#include "training/epoch/start_up.hpp"
 #include "training/job/job.hpp"
 
 #include <optional>

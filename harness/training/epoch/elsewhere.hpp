@@ -2,7 +2,7 @@
 #pragma once
 
 #include "training/epoch/calibration.hpp"
-#include "training/epoch/training_measurement.hpp"
+#include "training/epoch/own_jobs.hpp"
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "training/epoch/epoch_log.hpp"
-#include "training/epoch/training_measurement.hpp"
+#include "training/epoch/own_jobs.hpp"
 
 #include <optional>
 #include <string>

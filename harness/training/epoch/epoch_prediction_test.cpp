@@ -1,7 +1,7 @@
 // Tests an epoch from its prediction to its line in a log, over a training that a script plays.
 #include "training/epoch/epoch_prediction.hpp"
 
-#include "training/epoch/scripted_training.hpp"
+#include "training/epoch/scripted_training_test.hpp"
 
 #include "assay/random.hpp"
 

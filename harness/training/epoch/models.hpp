@@ -3,7 +3,7 @@
 /// of a step (means l, c), N steps and one-off cost A:
 ///
 ///   M0  N mean                 as a progress bar: start-up is spread over the steps
-///   M1  A + b N                the line through windows of different lengths, see start_up.hpp
+///   M1  A + b N                the line through windows of different lengths, see spread.hpp
 ///   M2  A + N max(l / W, c)    as in most tuning guides; without workers A + N (l + c)
 ///   M3  A + N (c + p l / W)    p = (1 - r) / (1 - r^(K + 1)), r = c W / l, K = W P; for r = 1 1 / (K + 1):
 ///                              the chance that an M/M/1/K queue is empty. tf.data tunes with this formula

@@ -1,5 +1,3 @@
-#include "training/epoch/start_up.hpp"
-
 #include "training/epoch/spread.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "training/epoch/training_plan.hpp"
+#include "training/epoch/own_jobs.hpp"
 
 #include "assay/error.hpp"
 

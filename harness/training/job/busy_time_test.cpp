@@ -1,4 +1,4 @@
-#include "training/job/busy_time.hpp"
+#include "training/job/trace.hpp"
 
 #include <gmock/gmock.h>
 

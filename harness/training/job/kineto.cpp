@@ -3,8 +3,7 @@
 #include "assay/error.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
-#include "training/job/busy_time.hpp"
-#include "training/job/trace_steps.hpp"
+#include "training/job/trace.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "training/job/read_job.hpp"
 
 #include "assay/error.hpp"
-#include "training/job/scratch_file.hpp"
-#include "training/job/trace_events.hpp"
+#include "training/job/scratch_file_test.hpp"
+#include "training/job/trace.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

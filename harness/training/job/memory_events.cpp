@@ -1,7 +1,7 @@
 #include "training/job/memory_events.hpp"
 
 #include "assay/error.hpp"
-#include "training/job/trace_events.hpp"
+#include "training/job/trace.hpp"
 
 #include <fmt/format.h>
 

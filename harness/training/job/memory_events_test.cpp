@@ -1,7 +1,7 @@
 #include "training/job/memory_events.hpp"
 
 #include "assay/error.hpp"
-#include "training/job/scratch_file.hpp"
+#include "training/job/scratch_file_test.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 /// Operators of PyTorch as cases of contracts.
 #pragma once
 
-#include "training/job/trace_events.hpp"
+#include "training/job/trace.hpp"
 
 #include <string>
 #include <string_view>

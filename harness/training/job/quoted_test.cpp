@@ -1,4 +1,4 @@
-#include "training/job/quoted.hpp"
+#include "training/job/job.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,9 +1,23 @@
 #include "training/job/read_job.hpp"
 
+#include "assay/csv.hpp"
 #include "assay/error.hpp"
-#include "training/job/gzip_stream.hpp"
+#include "core/json/fields.hpp"
+#include "core/machine/fields.hpp"
+#include "core/text/parts.hpp"
+#include "training/job/trace.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <utility>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -20,6 +34,243 @@ struct Beginning {
 
   std::string text;
   char first = '\0';  ///< 0 of an empty file
+};
+
+constexpr Index most = Index{1} << 50;
+
+/// A time below zero is a finding of lint().
+Fields::Rule time_rule(bool optional, std::string_view about = {}) {
+  return {.optional = optional, .least = -most_seconds, .most = most_seconds, .about = about};
+}
+
+void require_some(const Fields& f, std::string_view name, const std::vector<double>& seconds) {
+  if (!f.reads() || !seconds.empty() || !f.place().find(name)) return;
+  f.refuse(name, "must hold the time of at least one step");
+}
+
+void quoted(Fields& f, std::string_view name, std::optional<Quoted>& value, Quantity quantity,
+            std::string_view example) {
+  std::optional<std::string> text;
+  if (value) text = value->text;
+  f(name, text, {.about = example});
+  if (!f.reads() || !text) return;
+  value = parse_quoted(*text);
+  if (value && value->quantity == quantity) return;
+  f.refuse(name, fmt::format("is \"{}\", must be a figure with its unit as a text, such as \"{}\"", *text,
+                             example));
+}
+
+std::vector<std::string_view> cells_of(std::string_view line, char separator) {
+  std::vector<std::string_view> out;
+  csv::each_cell(line, separator, [&](Index, std::string_view cell) {
+    const bool quoted = cell.size() >= 2 && cell.front() == '"' && cell.back() == '"';
+    out.push_back(quoted ? cell.substr(1, cell.size() - 2) : cell);
+  });
+  return out;
+}
+
+/// Those after `load` are of the lines that assay.timed() streams.
+enum class Role { step, time, load, samples, phase, process, train, workers, unit, dropped };
+constexpr std::array<std::pair<std::string_view, Role>, 7> named_roles{{{"step", Role::step},
+                                                                        {"unit", Role::unit},
+                                                                        {"samples", Role::samples},
+                                                                        {"phase", Role::phase},
+                                                                        {"process", Role::process},
+                                                                        {"train", Role::train},
+                                                                        {"workers", Role::workers}}};
+
+struct Column {
+  Role role = Role::dropped;
+  double unit = 0;  ///< 0: not named
+  std::string name;
+};
+
+Column column_of(std::string_view cell) {
+  // timm and mmengine: the time of a step, and how much of it waits for data.
+  std::string name(cell == "data_time" ? "load_time" : cell == "batch_time" ? "step_time" : cell);
+  for (char& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == ' ') c = '_';
+  }
+  for (const auto& [word, role] : named_roles)
+    if (name == word) return {role, 0, std::string(cell)};
+  const Role role = name.starts_with("load") ? Role::load : Role::time;
+  std::string_view rest = name;
+  if (name.starts_with("load") || name.starts_with("step")) rest.remove_prefix(4);
+  if (rest.size() < name.size() && rest.starts_with('_')) rest.remove_prefix(1);
+  const double unit = seconds_in(rest);
+  const bool unnamed = rest == "time" || rest == "duration" || (rest.empty() && role == Role::load);
+  return {unnamed || unit > 0 ? role : Role::dropped, unit, std::string(cell)};
+}
+
+class Reader {
+ public:
+  Reader(const std::string& text, const std::string& where, const std::string& unit)
+      : where_(where), unit_word_(unit), unit_(seconds_in(unit)) {
+    if (!unit.empty() && unit_ <= 0) {
+      throw Error("--unit", fmt::format("{} is no unit of time", unit), "use s, ms, us or ns");
+    }
+    std::istringstream lines{std::string(csv::without_mark(text))};
+    for (std::string line; std::getline(lines, line);) {
+      ++line_;
+      if (!csv::trimmed(line).empty()) take(line);
+    }
+    if (begins_.empty()) begins_.push_back({});
+    if (times_.empty()) throw Error(where_, "holds no step time", "give one row per step");
+  }
+
+  Job job() {
+    Job out{.name = where_, .source = where_};
+    std::span<const double> left(times_);
+    for (std::size_t i = 0; i < begins_.size(); ++i) {
+      const std::size_t end = i + 1 < begins_.size() ? begins_[i + 1].row : times_.size();
+      const auto own = left.subspan(begins_[i].row, end - begins_[i].row);
+      out.windows.push_back(timed_window(begins_[i].step, {own.begin(), own.end()}));
+      out.windows.back().run = static_cast<int>(i);
+    }
+    out.dataset.batch = batch_;
+    out.dataset.train = train_;
+    out.loader.workers = workers_;
+    out.process = process_;
+    if (!validation_.empty()) {
+      out.phases.push_back(
+          timed_phase("validation", PhaseKind::compute, validation_, false, Scope::validation));
+    }
+    if (!loads_.empty()) out.phases.push_back(timed_phase("load", PhaseKind::load, loads_));
+    for (const Column& column : columns_) {
+      if (column.role == Role::dropped) {
+        out.notes.push_back(fmt::format(
+            "dropped column {}: it is neither step, unit, nor named for a unit of time", column.name));
+      }
+    }
+    if (count(Role::step) == 0) {
+      out.notes.push_back("there is no column step: the first row is taken for the first step of an epoch");
+    }
+    return out;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(fmt::format("{}: line {}", where_, line_), what, "mend the line, or take it out");
+  }
+  [[noreturn]] void refuse_unit(const std::string& what) const {
+    throw Error("--unit", fmt::format("is {}, but {}", unit_word_, what), "leave it out");
+  }
+
+  std::ptrdiff_t count(Role role) const { return std::ranges::count(columns_, role, &Column::role); }
+
+  void take(std::string_view line) {
+    if (columns_.empty()) {
+      const auto at = line.find_first_of(",;\t");
+      if (at != std::string_view::npos) separator_ = line[at];
+      const std::vector<std::string_view> cells = cells_of(line, separator_);
+      if (std::ranges::none_of(cells,
+                               [](std::string_view cell) { return number_from<double>(cell).has_value(); }))
+        return header(cells);
+      if (cells.size() > 2) refuse(fmt::format("{} columns need a header", cells.size()));
+      if (cells.size() == 2) columns_.push_back({Role::step, 0, "step"});
+      columns_.push_back({Role::time, 0, "time"});
+    }
+    row(cells_of(line, separator_));
+  }
+
+  void header(const std::vector<std::string_view>& cells) {
+    for (const std::string_view cell : cells) columns_.push_back(column_of(cell));
+    if (const auto times = count(Role::time); times != 1) {
+      refuse(fmt::format(
+          "the header names {} columns of step times, must be one: seconds, ms, us, ns or time", times));
+    }
+    if (count(Role::load) > 1 || count(Role::step) > 1 || count(Role::unit) > 1)
+      refuse("the header names a column twice");
+    for (const Column& column : columns_) {
+      if (column.unit > 0 && unit_ > 0 && column.unit != unit_)
+        refuse_unit(fmt::format("{} has a column {}", where_, column.name));
+    }
+  }
+
+  double unit_of(const Column& column, const std::vector<std::string_view>& cells) const {
+    if (column.unit > 0) return column.unit;
+    const auto own = std::ranges::find(columns_, Role::unit, &Column::role);
+    if (own != columns_.end()) {
+      const std::string_view word = cells[static_cast<std::size_t>(own - columns_.begin())];
+      const double unit = seconds_in(word);
+      if (unit <= 0) refuse(fmt::format("{} is no unit of time: s, ms, us or ns", word));
+      if (unit_ > 0 && unit != unit_) refuse_unit(fmt::format("line {} of {} says {}", line_, where_, word));
+      return unit;
+    }
+    if (unit_ > 0) return unit_;
+    throw Error(where_, "does not say in which unit its times are", "add --unit s, ms, us or ns");
+  }
+
+  void row(const std::vector<std::string_view>& cells) {
+    if (cells.size() != columns_.size()) {
+      refuse(fmt::format("has {} cells, the lines before it {}", cells.size(), columns_.size()));
+    }
+    const auto phase = std::ranges::find(columns_, Role::phase, &Column::role) - columns_.begin();
+    const bool validates =
+        phase < std::ssize(columns_) && cells[static_cast<std::size_t>(phase)] == "validation";
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const Column& column = columns_[i];
+      if (column.role == Role::unit || column.role == Role::dropped || column.role == Role::phase) continue;
+      if (validates && column.role != Role::time && column.role != Role::process) continue;
+      const auto value = number_from<double>(cells[i]);
+      const auto refuse_cell = [&] { refuse(fmt::format("\"{}\" is no {}", cells[i], column.name)); };
+      if (!value || *value < 0) refuse_cell();
+      if (column.role == Role::step) {
+        step(cells[i], *value);
+      } else if (column.role != Role::time && column.role != Role::load) {
+        fact(column.role, *value);
+      } else {
+        const double seconds = *value * unit_of(column, cells);
+        if (!(seconds <= most_seconds)) refuse_cell();
+        (validates ? validation_ : column.role == Role::time ? times_ : loads_).push_back(seconds);
+      }
+    }
+  }
+
+  void fact(Role role, double value) {
+    const auto number = static_cast<Index>(value);
+    if (role == Role::samples) batch_ = std::max(batch_, number);
+    if (role == Role::train) train_ = number;
+    if (role == Role::workers) workers_ = number;
+    if (role != Role::process) return;
+    if (process_ > 0 && process_ != number)
+      refuse(fmt::format(
+          "is of process {}, and the lines before it are of process {}: each needs a file of its own", number,
+          process_));
+    process_ = number;
+  }
+
+  /// Times of every hundredth step would be taken for a hundred times fewer steps.
+  void step(std::string_view cell, double value) {
+    constexpr double most = 9007199254740992;  // 2^53: beyond it not all whole numbers are doubles
+    if (value != std::floor(value) || value > most)
+      refuse(fmt::format("\"{}\" is no number of a step", cell));
+    const auto number = static_cast<Index>(value);
+    const bool anew = number == 0 && count(Role::process) > 0;  // the next epoch
+    if (last_step_ && number != *last_step_ + 1 && !anew) {
+      refuse(fmt::format("step {} does not follow step {}: each row must be the next step", number,
+                         *last_step_));
+    }
+    if (!last_step_ || anew) begins_.push_back({number, times_.size()});
+    last_step_ = number;
+  }
+
+  const std::string& where_;
+  const std::string& unit_word_;
+  double unit_ = 0;  ///< 0: not stated
+  Index line_ = 0;
+  char separator_ = ',';
+  std::vector<Column> columns_;
+  std::vector<double> times_, loads_, validation_;
+  struct Begin {
+    Index step = 0;
+    std::size_t row = 0;
+  };
+  std::vector<Begin> begins_;  ///< of epochs
+  Index batch_ = 0, train_ = 0, process_ = 0;
+  std::optional<Index> workers_;
+  std::optional<Index> last_step_;
 };
 
 }  // namespace
@@ -57,6 +308,150 @@ Job read_job(const std::filesystem::path& file, const std::string& unit) {
   }
   throw Error(file.string(), "holds times of kernels, not of a training job",
               "give it alone to predict, or name a job, a trace or a table of step times");
+}
+
+template <>
+struct Form<Quoted> : Form<std::string> {
+  static Json json(const Quoted& value, const Fields::Rule&) { return value.text; }
+  static void read(const JsonField& field, Quoted& value, const Fields::Rule&) {
+    const auto parsed = parse_quoted(field.text());
+    if (!parsed) {
+      field.refuse(
+          fmt::format("is \"{}\", must be a figure such as \"0.0238 s\" or \"34221\"", field.text()));
+    }
+    value = *parsed;
+  }
+};
+
+// Beside the types, where argument-dependent lookup finds them.
+void describe(Fields& f, Dataset& dataset) {
+  f.only<Dataset>();
+  f("train", dataset.train, {.optional = true, .low = 0, .high = most, .about = "samples of an epoch"});
+  f("validation", dataset.validation, {.optional = true, .low = 0, .high = most});
+  f("batch", dataset.batch, {.optional = true, .low = 1, .high = most, .about = "samples of a step"});
+  f("drop_last", dataset.drop_last, {.optional = true});
+  f("checkpoint_every", dataset.checkpoint_every,
+    {.optional = true, .low = 0, .high = most, .about = "steps; 0: none"});
+}
+
+void describe(Fields& f, LoaderSetup& loader) {
+  const Fields::Rule factor{
+      .optional = true, .above = 0, .most = 1e6, .about = "the time together by the time alone"};
+  f.only<LoaderSetup>();
+  f("workers", loader.workers, {.low = 0, .high = 4096});
+  f("prefetch", loader.prefetch,
+    {.optional = true, .low = 1, .high = 4096, .about = "batches under way per worker"});
+  if (f.reads()) loader.prefetch_stated = f.place().find("prefetch").has_value();
+  f("in_order", loader.in_order, {.optional = true});
+  f("load_contention", loader.load_contention, factor);
+  f("compute_contention", loader.compute_contention, factor);
+}
+
+void describe(Fields& f, TimedWindow& window) {
+  f.only<TimedWindow>();
+  f("first_step", window.first_step, {.optional = true, .low = 0, .high = most});
+  std::optional<int> run = window.run;
+  f("run", run, {.low = 0, .high = 1'000'000, .about = "windows of one run may nest"});
+  f("cache", window.cache, page_cache_words, {.optional = true});
+  f("step_seconds", window.step_seconds, time_rule(true, "of each step"));
+  require_some(f, "step_seconds", window.step_seconds);
+  const auto counted = static_cast<Index>(window.step_seconds.size());
+  if (f.reads()) {
+    window.run = run.value_or(-1);
+    window.steps = counted;
+    window.wall_seconds = std::accumulate(window.step_seconds.begin(), window.step_seconds.end(), 0.0);
+  }
+  const bool known = counted > 0 || f.tells();
+  f("steps", window.steps, {.optional = known, .low = 1, .high = most});
+  f("wall_seconds", window.wall_seconds, time_rule(known));
+  if (f.reads() && counted > 0 && window.steps != counted) {
+    f.refuse("steps", fmt::format("is {}, but step_seconds holds {}", window.steps, counted));
+  }
+}
+
+void describe(Fields& f, StepPhase& phase) {
+  f.only<StepPhase>();
+  f("kind", phase.kind, phase_kind_words);
+  f("scope", phase.scope, scope_words, {.optional = true});
+  f("overlaps", phase.overlaps, {.optional = true, .about = "runs beside the step"});
+  f("seconds", phase.seconds, time_rule(true, "of single steps in order"));
+  require_some(f, "seconds", phase.seconds);
+  const auto counted = static_cast<Index>(phase.seconds.size());
+  double mean = 0;
+  if (counted > 0) {
+    mean = std::accumulate(phase.seconds.begin(), phase.seconds.end(), 0.0) / static_cast<double>(counted);
+  }
+  if (f.reads()) {
+    phase.mean_seconds = mean;
+    phase.samples = counted;
+  }
+  f("mean_seconds", phase.mean_seconds, time_rule(counted > 0 || f.tells(), "per step"));
+  f("samples", phase.samples, {.terse = true, .low = 1, .high = most, .about = "steps behind the mean"});
+  quoted(f, "share", phase.share, Quantity::share, "44.3 %");
+  if (!f.reads() || counted == 0) return;
+  if (phase.samples != counted) {
+    f.refuse("samples", fmt::format("is {}, but seconds holds {}", phase.samples, counted));
+  }
+  if (std::abs(phase.mean_seconds - mean) > 0.02 * std::abs(mean)) {
+    f.refuse("mean_seconds", fmt::format("is {}, but the mean of seconds is {}", phase.mean_seconds, mean));
+  }
+  phase.mean_seconds = mean;
+}
+
+void describe(Fields& f, Claim& claim) {
+  f.only<Claim>();
+  f("where", claim.where, {.optional = true, .about = "the row or paragraph it stands in"});
+  f("batch", claim.batch, {.low = 1, .high = most});
+  f("steps", claim.steps, {.low = 1, .high = most});
+  quoted(f, "step", claim.step, Quantity::seconds, "0.0997 s");
+  quoted(f, "throughput", claim.throughput, Quantity::samples_per_second, "5,641/s");
+  quoted(f, "epoch", claim.epoch, Quantity::seconds, "56.7 min");
+  quoted(f, "minimum", claim.minimum, Quantity::seconds, "21.7 min");
+  f("derivation", claim.derivation, {.optional = true, .about = "factors of the minimum"});
+  quoted(f, "total", claim.total, Quantity::seconds, "0.0238 s");
+  f("of", claim.of, {.optional = true, .about = "phases that the total is the sum of"});
+  quoted(f, "slower", claim.slower, Quantity::count, "3.6");
+  quoted(f, "throughput_change", claim.throughput_change, Quantity::share, "-72 %");
+  if (f.reads() && claim.total && claim.of.empty()) {
+    f.place().refuse("has a \"total\" without the phases \"of\" which it is the sum");
+  }
+}
+
+void describe(Fields& f, Job& job) {
+  f.schema(job_schema);
+  f.only<Job>();
+  f("job", job.name);
+  f("hardware", job.hardware, {.optional = true});
+  f.derived("source", job.source, {.about = "where the figures are from, for people"});
+  f("dataset", job.dataset, {.optional = true});
+  f("loader", job.loader, {.optional = true});
+  f("windows", job.windows, {.optional = true, .about = "consecutive steps that were timed together"});
+  f.keyed("phases", job.phases, &StepPhase::name, {.optional = true, .about = "of a step, by name"});
+  f("weather", job.weather, {.optional = true});
+  f("cores", job.cores, {.optional = true, .low = 0, .high = 65536, .about = "that the job may use"});
+  f("processor_seconds", job.processor_seconds,
+    {.optional = true,
+     .least = 0,
+     .most = most_seconds,
+     .about = "of a step and its workers, all processes"});
+  f("one_off_seconds", job.one_off_seconds, time_rule(true, "of an epoch, beyond its steps"));
+  f("measured_epoch_seconds", job.epoch_seconds, time_rule(true));
+  f("claims", job.claims, {.optional = true, .about = "of a report, to be checked for their arithmetic"});
+  // Windows that do not say so are no parts of one run.
+  for (std::size_t i = 0; f.reads() && i < job.windows.size(); ++i) {
+    if (job.windows[i].run < 0) job.windows[i].run = static_cast<int>(1'000'001 + i);
+  }
+}
+
+Job read_phases_json(const std::string& text, const std::string& where) {
+  const Json file = parse_json(text, where);
+  auto out = value_from<Job>(JsonField(file, where, "harness/training/README.md describes the format"));
+  out.source = where;
+  return out;
+}
+
+Job read_step_csv(const std::string& text, const std::string& where, const std::string& unit) {
+  return Reader(text, where, unit).job();
 }
 
 }  // namespace assay

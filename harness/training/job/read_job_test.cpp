@@ -1,7 +1,7 @@
 #include "training/job/read_job.hpp"
 
 #include "assay/error.hpp"
-#include "training/job/scratch_file.hpp"
+#include "training/job/scratch_file_test.hpp"
 
 #include <gmock/gmock.h>
 

@@ -6,7 +6,7 @@
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
 #include "training/job/operator_cases.hpp"
-#include "training/job/trace_steps.hpp"
+#include "training/job/trace.hpp"
 
 #include <fmt/format.h>
 

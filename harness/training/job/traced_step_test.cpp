@@ -3,7 +3,7 @@
 #include "assay/error.hpp"
 #include "core/json/json.hpp"
 #include "training/job/operator_cases.hpp"
-#include "training/job/scratch_file.hpp"
+#include "training/job/scratch_file_test.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -4,7 +4,7 @@
 
 #include "assay/files.hpp"
 #include "core/tune/record.hpp"
-#include "training/epoch/training_plan.hpp"
+#include "training/epoch/own_jobs.hpp"
 
 #include <string>
 #include <vector>

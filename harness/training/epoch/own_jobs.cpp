@@ -1,0 +1,320 @@
+#include "training/epoch/own_jobs.hpp"
+
+#include "assay/error.hpp"
+#include "core/json/fields.hpp"
+#include "core/machine/clock.hpp"
+#include "core/text/figures.hpp"
+#include "training/epoch/spread.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+using OfStep = double (*)(const StepTimes&);
+
+std::vector<double> each(const std::vector<StepTimes>& steps, OfStep of) {
+  std::vector<double> out;
+  for (const StepTimes& step : steps) out.push_back(of(step));
+  return out;
+}
+
+struct PhaseOf {
+  const char* name;
+  PhaseKind kind;
+  OfStep of;
+};
+/// The phases of a step in the order in which they happen; they sum to the step.
+constexpr PhaseOf phases[] = {
+    {"wait", PhaseKind::load, [](const StepTimes& s) { return s.wait; }},
+    {"forward", PhaseKind::compute, [](const StepTimes& s) { return s.forward; }},
+    {"loss", PhaseKind::compute, [](const StepTimes& s) { return s.loss; }},
+    {"backward", PhaseKind::compute, [](const StepTimes& s) { return s.backward; }},
+    {"clip", PhaseKind::compute, [](const StepTimes& s) { return s.clip; }},
+    {"optimizer", PhaseKind::compute, [](const StepTimes& s) { return s.optimize; }},
+    {"other", PhaseKind::other, [](const StepTimes& s) { return s.other(); }}};
+
+Job described(const TrainingJob& job) {
+  const TrainingPlan& plan = job.plan;
+  Job out{.name = job.name, .source = "this program"};
+  out.dataset = {.train = plan.samples,
+                 .validation = plan.validation_samples,
+                 .batch = plan.batch,
+                 .drop_last = plan.drop_last,
+                 .checkpoint_every = plan.checkpoint_every};
+  out.loader = {
+      .workers = plan.workers, .prefetch = plan.prefetch, .prefetch_stated = true, .in_order = plan.in_order};
+  // Batches and steps are timed while both run.
+  if (plan.workers > 0) out.loader.load_contention = out.loader.compute_contention = 1;
+  return out;
+}
+
+TimedWindow window_of(PageCache cache, const std::vector<StepTimes>& steps, double seconds) {
+  return {.first_step = 0,
+          .steps = static_cast<Index>(steps.size()),
+          .wall_seconds = seconds,
+          .cache = cache,
+          .step_seconds = step_seconds(steps)};
+}
+
+void add_phases(Job& job, const std::vector<StepTimes>& steps) {
+  for (const PhaseOf& phase : phases)
+    job.phases.push_back(timed_phase(phase.name, phase.kind, each(steps, phase.of)));
+  if (job.loader.workers.value_or(0) == 0) return;
+  job.phases.push_back(
+      timed_phase("load", PhaseKind::load, each(steps, [](const StepTimes& s) { return s.load; }), true));
+}
+
+/// Adds the times of batches of validation and of checkpoints, one by one, where there are any.
+void add_beside(Job& job, const std::vector<double>& validation, const std::vector<double>& checkpoints) {
+  const auto add = [&](Scope scope, PhaseKind kind, const std::vector<double>& seconds) {
+    if (!seconds.empty())
+      job.phases.push_back(timed_phase(std::string(to_string(scope)), kind, seconds, false, scope));
+  };
+  add(Scope::validation, PhaseKind::compute, validation);
+  add(Scope::checkpoint, PhaseKind::other, checkpoints);
+}
+
+/// Returns the seconds of full batches; where the only batch is smaller, the time that a full one would take.
+std::vector<double> full_batches(const TrainingPlan& plan, const std::vector<ValidationTimes>& batches) {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const Index size = plan.validation_size(static_cast<Index>(i));
+    const double seconds = batches[i].end - batches[i].begin;
+    if (size == plan.batch) out.push_back(seconds);
+    if (size < plan.batch && batches.size() == 1) {
+      out.push_back(seconds * static_cast<double>(plan.batch) / static_cast<double>(size));
+    }
+  }
+  return out;
+}
+
+class CalibrationRuns {
+ public:
+  CalibrationRuns(Training& training, const TrainingJob& job, const CalibrationPolicy& policy,
+                  const Hooks& hooks)
+      : training_(training), plan_(job.plan), policy_(policy), hooks_(hooks), out_(described(job)) {}
+
+  Job run() {
+    const double apart = policy_.seconds / static_cast<double>(policy_.runs);
+    const Index all = policy_.runs + (plan_.cold ? policy_.cold_runs : 0);
+    // Warm runs first, whatever the plan says of its epoch: dropped pages stay away until they are read.
+    training_.start_cold(false);
+    for (Index run = 0; run < all && !hooks_.stopped(); ++run) {
+      const bool cold = run >= policy_.runs;
+      if (!cold) pause_until(start_, static_cast<double>(run) * apart, hooks_);
+      hooks_.say(fmt::format("calibration: {}run {} of {}", cold ? "cold " : "", run + 1, all),
+                 static_cast<double>(run) / static_cast<double>(all));
+      if (cold) {
+        train_cold(range_of(run));
+        continue;
+      }
+      warm_up();
+      train(range_of(run), PageCache::warm);
+      if (run % std::max<Index>(1, policy_.runs / policy_.beside) == 0) time_beside();
+    }
+    training_.start_cold(plan_.cold);
+    out_.weather = station_.since();
+    add_phases(out_, steps_);
+    add_beside(out_, validation_, checkpoints_);
+    return std::move(out_);
+  }
+
+ private:
+  /// One, two or three parts of the steps that may be trained. Each run goes on behind the run before it, as
+  /// long as there are batches.
+  StepRange range_of(Index run) {
+    const Index full = std::max<Index>(1, plan_.samples / plan_.batch);
+    const auto share = static_cast<Index>(policy_.share * static_cast<double>(plan_.steps()));
+    const Index all = std::max(policy_.fewest, share), part = 1 + run % 3;
+    const Index steps = std::clamp(all * part / (2 * policy_.runs), Index{2}, std::max<Index>(2, full));
+    const Index count = std::min(steps, full);
+    if (next_ + count > full) next_ = 0;
+    const StepRange out{.first = next_, .steps = count};
+    next_ += count;
+    return out;
+  }
+
+  /// Untimed steps: the first milliseconds after a pause are slower, and a run may not last longer.
+  void warm_up() {
+    const auto steps = static_cast<Index>(policy_.warm_seconds / std::max(step_, 1e-9));
+    const std::vector<StepTimes> times = training_.train_alone(std::clamp(steps, Index{1}, Index{1000}));
+    step_ = mean_of(step_seconds(times));
+  }
+
+  void train(const StepRange& range, PageCache cache) {
+    std::vector<StepTimes> times;
+    const double began = seconds_since(start_);
+    const double seconds = training_.train(range, times, hooks_.stop);
+    if (hooks_.stopped()) return;
+    out_.windows.push_back(window_of(cache, times, seconds));
+    out_.windows.back().run = runs_++;
+    out_.windows.back().began = began;
+    steps_.insert(steps_.end(), times.begin(), times.end());
+  }
+
+  void train_cold(const StepRange& range) {
+    training_.drop_pages();
+    const double before = training_.resident();
+    train(range, PageCache::cold);
+    if (hooks_.stopped()) return;
+    out_.windows.back().resident_before = before;
+    out_.windows.back().resident_after = training_.resident();
+  }
+
+  void time_beside() {
+    if (const Index all = plan_.validation_steps(); all > 0 && !hooks_.stopped()) {
+      append(validation_, full_batches(plan_, training_.validate_alone(std::min(all, policy_.batches))));
+    }
+    if (const Index all = plan_.checkpoints(); all > 0 && !hooks_.stopped()) {
+      append(checkpoints_, training_.checkpoint_alone(std::min(policy_.checkpoints, all + 1)));
+    }
+  }
+
+  static void append(std::vector<double>& to, const std::vector<double>& seconds) {
+    const std::vector<double> warm = warmed_up(seconds);
+    to.insert(to.end(), warm.begin(), warm.end());
+  }
+
+  Training& training_;
+  const TrainingPlan& plan_;
+  const CalibrationPolicy& policy_;
+  const Hooks& hooks_;
+  Job out_;
+  WeatherStation station_;
+  Clock::time_point start_ = Clock::now();
+  std::vector<StepTimes> steps_;
+  std::vector<double> validation_, checkpoints_;
+  Index next_ = 0;
+  int runs_ = 0;
+  double step_ = 1;  ///< seconds of a step alone, as last seen
+};
+
+}  // namespace
+
+void describe(Fields& f, TrainingJob& job) {
+  constexpr Index most_samples = Index{1} << 32, most_batch = Index{1} << 20, most_workers = 256,
+                  most_prefetch = 1024, most_threads = 4096;
+  constexpr Fields::Rule optional{.optional = true};
+  TrainingPlan& plan = job.plan;
+  f.schema(training_schema);
+  f.only<TrainingJob>();
+  f("name", job.name);
+  f("network", plan.network, {.optional = true, .about = "classifier or transformer"});
+  f("channels", plan.channels, {.optional = true, .low = 1, .high = 3});
+  f("side", plan.side, {.optional = true, .low = 4, .high = 256, .about = "of the images, in pixels"});
+  f("width", plan.width, {.optional = true, .low = 1, .high = 1024});
+  f("pixels", plan.pixels, {.optional = true, .about = "of a record: bytes or floats"});
+  f("variant", plan.variant, {.optional = true, .about = "of train_step: composed or naive"});
+  f("threads", plan.threads, {.optional = true, .low = 1, .high = most_threads});
+  f("samples", plan.samples, {.low = 1, .high = most_samples, .about = "of an epoch"});
+  f("batch", plan.batch, {.low = 1, .high = most_batch, .about = "samples of a step"});
+  if (f.reads() && plan.samples < plan.batch) {
+    f.refuse("samples", fmt::format("is {}, fewer than a batch of {}", plan.samples, plan.batch));
+  }
+  f("drop_last", plan.drop_last, optional);
+  f("workers", plan.workers, {.optional = true, .low = 0, .high = most_workers});
+  f("prefetch", plan.prefetch, {.optional = true, .low = 1, .high = most_prefetch});
+  f("in_order", plan.in_order, optional);
+  f("cold", plan.cold, optional);
+  // More than the records of an epoch is a slip: no epoch has as many steps.
+  const Index most_steps = f.tells() ? most_samples : plan.samples;
+  f("validation_samples", plan.validation_samples, {.optional = true, .low = 0, .high = most_steps});
+  f("checkpoint_every", plan.checkpoint_every, {.optional = true, .low = 0, .high = most_steps});
+  f("batch_delay", plan.batch_delay, {.optional = true, .least = 0, .most = 10, .about = "seconds"});
+  f("seed", plan.seed, optional);
+  f("records", plan.records, {.optional = true, .about = "a file; empty for generated records"});
+}
+
+TrainingJob training_job_from_json(const std::string& text, const std::filesystem::path& where) {
+  const Json file = parse_json(text, where.string());
+  auto out =
+      value_from<TrainingJob>(JsonField(file, where.string(), "see suites/jobs/README.md for the keys"));
+  if (auto& records = out.plan.records; !records.empty()) {
+    records = std::filesystem::absolute(where.parent_path() / records).lexically_normal();
+  }
+  return out;
+}
+
+std::string to_json(const TrainingJob& job) { return json_text(to_value(job)); }
+
+void require_memory(const TrainingPlan& plan, const std::string& where, double bytes) {
+  const auto numbers = static_cast<double>(plan.channels * plan.side * plan.side);
+  const auto samples = static_cast<double>(plan.samples + plan.validation_samples);
+  const double generated = plan.records.empty() ? samples * numbers * (plan.pixels == "floats" ? 4 : 1) : 0;
+  const auto batches = static_cast<double>(std::max<Index>(1, plan.workers * plan.prefetch));
+  const double held = batches * static_cast<double>(plan.batch) * numbers * sizeof(float);
+  if (generated + held <= bytes) return;
+  throw Error(where,
+              fmt::format("needs {} for its records and {} for batches of the loader, and {} are free",
+                          bytes_text(generated), bytes_text(held), bytes_text(bytes)),
+              "take fewer samples, a smaller batch, or fewer workers and batches ahead");
+}
+
+std::string in_words(const TrainingPlan& plan) {
+  std::string out = fmt::format("{} {}x{}x{}, width {}, {}, {}, batch {}, workers {}, prefetch {}{}{}",
+                                plan.network, plan.channels, plan.side, plan.side, plan.width, plan.variant,
+                                quantity_text(plan.threads, "thread"), plan.batch, plan.workers,
+                                plan.prefetch, plan.in_order ? "" : ", any order", plan.cold ? ", cold" : "");
+  if (plan.validation_samples > 0) out += fmt::format(", validation of {}", plan.validation_samples);
+  if (plan.checkpoint_every > 0) out += fmt::format(", checkpoint every {}", plan.checkpoint_every);
+  if (plan.batch_delay > 0) out += fmt::format(", {} of delay per batch", seconds_text(plan.batch_delay));
+  return out;
+}
+
+std::vector<double> step_seconds(const std::vector<StepTimes>& steps) {
+  return each(steps, [](const StepTimes& step) { return step.end - step.begin; });
+}
+
+std::vector<double> warmed_up(std::vector<double> seconds) {
+  if (seconds.size() > 1) seconds.erase(seconds.begin());
+  return seconds;
+}
+
+void pause_until(Clock::time_point start, double seconds, const Hooks& hooks) {
+  while (seconds_since(start) < seconds && !hooks.stopped()) {
+  }
+}
+
+Job calibration_of(Training& training, const TrainingJob& job, const CalibrationPolicy& policy,
+                   const Hooks& hooks) {
+  return CalibrationRuns(training, job, policy, hooks).run();
+}
+
+EpochRun run_epoch(Training& training, const TrainingPlan& plan,
+                   const std::function<void(Index, double)>& after_step, const Hooks& hooks) {
+  const WeatherStation station;
+  const auto start = Clock::now();
+  Index done = 0;
+  EpochRun out;
+  out.times = training.train_epoch([&] {
+    // Asked in validation as well, when all steps are done.
+    if (done < plan.steps()) {
+      after_step(++done, seconds_since(start));
+    }
+    return hooks.stopped();
+  });
+  out.partial = std::ssize(out.times.steps) < plan.steps() ||
+                std::ssize(out.times.validation) < plan.validation_steps();
+  out.weather = station.since();
+  return out;
+}
+
+Job measured_job(const TrainingJob& job, const EpochRun& run) {
+  Job out = described(job);
+  const EpochTimes& times = run.times;
+  out.windows.push_back(window_of(job.plan.cold ? PageCache::cold : PageCache::warm, times.steps,
+                                  times.seconds - times.checkpoint_seconds() - times.validation_seconds()));
+  add_phases(out, times.steps);
+  std::vector<double> checkpoints;
+  for (const CheckpointTimes& one : times.checkpoints) checkpoints.push_back(one.end - one.begin);
+  add_beside(out, full_batches(job.plan, times.validation), checkpoints);
+  out.epoch_seconds = times.seconds;
+  return out;
+}
+
+}  // namespace assay

@@ -1,0 +1,319 @@
+#include "training/job/trace.hpp"
+
+#include "assay/error.hpp"
+#include "core/json/fields.hpp"
+#include "core/text/figures.hpp"
+#include "core/text/parts.hpp"
+
+#include <fmt/format.h>
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <istream>
+#include <iterator>
+#include <system_error>
+
+namespace assay {
+namespace {
+
+/// Follows the nesting of the document, and fills one event at a time.
+class Handler : public JsonEvents {
+ public:
+  Handler(const std::function<void(const TraceEvent&)>& take, bool with_arguments)
+      : take_(take), with_arguments_(with_arguments) {}
+
+  void number(double value) override {
+    if (in_arguments_ && depth_ == event_depth_ + 1) event_.numbers.emplace_back(argument_, value);
+    if (auto* lists = lists_of_argument(); lists != nullptr && !lists->empty())
+      lists->back().push_back(std::abs(value) < largest_whole ? static_cast<Index>(value) : 0);
+    if (!in_event()) return;
+    if (key_ == "ts") event_.begin = value;
+    if (key_ == "dur") event_.duration = value;
+    if (key_ == "pid") event_.process = value;
+    if (key_ == "tid") event_.thread = fmt::format("{}", value);
+  }
+  void text(std::string& value) override {
+    if (in_event()) {
+      if (key_ == "ph") event_.phase = value;
+      if (key_ == "cat") event_.category = value;
+      if (key_ == "name") event_.name = value;
+      if (key_ == "tid") event_.thread = value;
+      // Some profilers write times as texts.
+      if (key_ == "ts") event_.begin = number_from<double>(value);
+      if (key_ == "dur") event_.duration = number_from<double>(value);
+    } else if (in_device_ && depth_ == 3 && key_ == "name") {
+      ++devices_[value];
+    } else if (depth_in_arguments() == 1 && (argument_ == "Input type" || argument_ == "Concrete Inputs")) {
+      next_argument();
+      (argument_ == "Input type" ? event_.arguments[at_].type : event_.arguments[at_].value) = value;
+    }
+  }
+  void start_object() override {
+    if (in_event() && key_ == "args") in_arguments_ = true;
+    ++depth_;
+    if (depth_ == event_depth_) event_ = {};
+  }
+  void end_object() override {
+    if (depth_ == event_depth_) take_(event_);
+    --depth_;
+    if (in_event()) in_arguments_ = false;
+  }
+  void start_array() override {
+    ++depth_;
+    const bool list = depth_ == 1 || (depth_ == 2 && key_ == "traceEvents");
+    if (list) {
+      event_depth_ = depth_ + 1;
+      found_ = true;
+    }
+    in_device_ = in_device_ || (depth_ == 2 && key_ == "deviceProperties");
+    if (depth_in_arguments() == 1) at_ = before_first;
+    if (depth_in_arguments() == 2) next_argument();
+    if (auto* lists = lists_of_argument()) {
+      // The extents of one tensor until a list within them shows that there are several.
+      if (depth_in_arguments() == 3 && lists->size() == 1 && lists->front().empty() && !several_)
+        lists->clear();
+      several_ = depth_in_arguments() == 3;
+      lists->emplace_back();
+    }
+  }
+  void end_array() override {
+    if (depth_ + 1 == event_depth_) event_depth_ = none;
+    if (depth_ == 2) in_device_ = false;
+    --depth_;
+  }
+  void key(std::string& name) override {
+    if (in_arguments_) {
+      if (depth_ == event_depth_ + 1) argument_ = name;
+      if (name == "Input Dims") event_.has_shapes = true;
+    } else if (depth_ <= 3) {
+      key_ = name;
+    }
+  }
+
+  const std::map<std::string, int>& devices() const { return devices_; }
+  bool found() const { return found_; }
+
+ private:
+  static constexpr int none = -1;
+  static constexpr double largest_whole = 0x1p53;  ///< below which a double holds every integer
+  static constexpr std::size_t before_first = static_cast<std::size_t>(-1);
+
+  bool in_event() const { return depth_ == event_depth_; }
+  /// 1 within the list of one of an operator's properties, 2 within the extents of an argument, 3 within
+  /// those of one tensor of a list; 0 where they are not asked for.
+  int depth_in_arguments() const {
+    const bool asked = with_arguments_ && in_arguments_ &&
+                       (argument_.starts_with("Input ") || argument_ == "Concrete Inputs");
+    return asked ? std::max(0, depth_ - event_depth_ - 1) : 0;
+  }
+  void next_argument() {
+    ++at_;
+    if (event_.arguments.size() <= at_) event_.arguments.resize(at_ + 1);
+  }
+  /// The extents or strides that are being read; null elsewhere.
+  std::vector<std::vector<Index>>* lists_of_argument() {
+    if (depth_in_arguments() < 2) return nullptr;
+    if (argument_ == "Input Dims") return &event_.arguments[at_].extents;
+    return argument_ == "Input Strides" ? &event_.arguments[at_].strides : nullptr;
+  }
+
+  const std::function<void(const TraceEvent&)>& take_;
+  const bool with_arguments_;
+  std::map<std::string, int> devices_;
+  TraceEvent event_;
+  std::string key_, argument_;
+  int depth_ = 0, event_depth_ = none;
+  std::size_t at_ = before_first;  ///< the argument whose property is read
+  bool several_ = false;           ///< it is a list of tensors
+  bool found_ = false, in_device_ = false, in_arguments_ = false;
+};
+
+}  // namespace
+
+GzipStream::GzipStream(const std::filesystem::path& file, JsonMender* mender)
+    : file_(nullptr, gzclose_r), name_(file.string()), mender_(mender) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(file, ignored);
+  if (!std::filesystem::exists(status)) throw Error(name_, "there is no such file", "check the name");
+  if (std::filesystem::is_directory(status)) throw Error(name_, "is a folder", "name a file in it");
+  errno = 0;
+  file_.reset(gzopen(name_.c_str(), "rb"));
+  if (file_ == nullptr) {
+    throw Error(name_, "cannot open: " + std::generic_category().message(errno), "check its permissions");
+  }
+}
+
+GzipStream::int_type GzipStream::underflow() {
+  const int count = gzread(file_.get(), piece_.data(), static_cast<unsigned>(piece_.size()));
+  int code = Z_OK;
+  const char* message = gzerror(file_.get(), &code);
+  if (code == Z_BUF_ERROR) {
+    throw Error(name_, "ends in the middle of its compressed data", "the file is cut off: copy it again");
+  }
+  if (count < 0 || code != Z_OK) {
+    throw Error(name_, fmt::format("cannot be unpacked: {}", message), "the file is damaged: copy it again");
+  }
+  if (count == 0) return traits_type::eof();
+  if (mender_ == nullptr) {
+    setg(piece_.data(), piece_.data(), piece_.data() + count);
+  } else {
+    mended_ = mender_->mended({piece_.data(), static_cast<std::size_t>(count)});
+    if (mended_.empty()) return underflow();
+    setg(mended_.data(), mended_.data(), mended_.data() + mended_.size());
+  }
+  return traits_type::to_int_type(*gptr());
+}
+
+std::string unpacked(const std::filesystem::path& file, std::size_t most) {
+  GzipStream in(file);
+  std::string out;
+  for (std::istreambuf_iterator<char> next(&in), end; next != end && out.size() < most; ++next) out += *next;
+  return out;
+}
+
+std::optional<double> TraceEvent::number(std::string_view argument) const {
+  for (const auto& [key, value] : numbers) {
+    if (key == argument) return value;
+  }
+  return std::nullopt;
+}
+
+std::map<std::string, int> read_trace(const std::filesystem::path& file,
+                                      const std::function<void(const TraceEvent&)>& take,
+                                      bool with_arguments) {
+  JsonMender mender;
+  GzipStream pieces(file, &mender);
+  std::istream in(&pieces);
+  Handler handler(take, with_arguments);
+  scan_json(in, handler, file.string());
+  if (!handler.found()) {
+    throw Error(file.string(), "has no list traceEvents", "export the trace with export_chrome_trace()");
+  }
+  return handler.devices();
+}
+
+void BusyTime::add(double begin, double end) {
+  if (end <= begin) return;
+  // Half a megabyte before the first merge; then whenever as many were added as remained, so that merging
+  // costs a constant number of sorts per interval.
+  constexpr std::size_t slack = 32768;
+  spans_.push_back({begin, end});
+  if (spans_.size() > 2 * merged_ + slack) merge();
+}
+
+void BusyTime::merge() {
+  std::ranges::sort(spans_, {}, &Span::begin);
+  std::size_t kept = 0;
+  for (const Span& span : spans_) {
+    if (kept > 0 && span.begin <= spans_[kept - 1].end) {
+      spans_[kept - 1].end = std::max(spans_[kept - 1].end, span.end);
+    } else {
+      spans_[kept++] = span;
+    }
+  }
+  spans_.resize(kept);
+  merged_ = kept;
+}
+
+const std::vector<Span>& BusyTime::spans() {
+  merge();
+  return spans_;
+}
+
+std::vector<double> BusyTime::within(std::span<const Span> windows) {
+  merge();
+  std::vector<double> out;
+  auto next = spans_.begin();
+  for (const Span& window : windows) {
+    while (next != spans_.end() && next->end <= window.begin) ++next;
+    double busy = 0;
+    for (auto one = next; one != spans_.end() && one->begin < window.end; ++one) {
+      busy += std::min(one->end, window.end) - std::max(one->begin, window.begin);
+    }
+    out.push_back(busy);
+  }
+  return out;
+}
+
+BusyTime either(BusyTime& first, BusyTime& second) {
+  BusyTime out;
+  for (BusyTime* one : {&first, &second}) {
+    for (const Span& span : one->spans()) out.add(span.begin, span.end);
+  }
+  return out;
+}
+
+std::optional<Index> step_number(std::string_view name) {
+  constexpr std::string_view marker = "ProfilerStep#";
+  return name.starts_with(marker) ? number_from<Index>(name.substr(marker.size())) : std::nullopt;
+}
+
+bool is_fetch(std::string_view name) {
+  return name.starts_with("enumerate(DataLoader)#") && name.ends_with("__next__");
+}
+
+std::optional<Span> TraceSteps::place(const TraceEvent& event) {
+  constexpr double most = most_seconds * 1e6, most_begin = 1e18;  // 1970 is 1.8e15 µs ago
+  const double length = event.duration.value_or(-1);
+  if (!event.begin || std::abs(*event.begin) > most_begin || !(length >= 0 && length <= most))
+    return std::nullopt;
+  // Times since 1970 in microseconds leave a double few digits for their sums.
+  if (!origin_) origin_ = event.begin;
+  const double begin = *event.begin - *origin_;
+  return Span{begin, begin + length};
+}
+
+void TraceSteps::add_marker(Index number, Span span) {
+  // The processor's marker begins first: the accelerator repeats it when it reaches the step.
+  const auto [at, is_new] = markers_.try_emplace(number, span);
+  if (!is_new) ++repeated_;
+  if (span.begin < at->second.begin) at->second = span;
+}
+
+void TraceSteps::add_fetch(const TraceEvent& event, Span span) {
+  if (!process_) process_ = event.process;
+  if (process_ != event.process)
+    throw Error(file_.string(),
+                fmt::format("two processes load batches, {} and {}", process_.value_or(-1),
+                            event.process.value_or(-1)),
+                "pass one file per rank");
+  fetches_.push_back(span.begin);
+}
+
+std::vector<Span> TraceSteps::spans(std::size_t events) {
+  std::vector<Span> out;
+  Index previous = 0;
+  for (const auto& [number, span] : markers_) {
+    if (!out.empty()) {
+      // Markers are rounded to microseconds.
+      if (span.begin + 1 < out.back().end) {
+        throw Error(file_.string(),
+                    fmt::format("ProfilerStep#{} begins before ProfilerStep#{} ends", number, previous),
+                    "the trace holds several processes: export one of each");
+      }
+      if (number == previous + 1) {
+        out.back().end = span.begin;
+      } else {
+        missing_ += number - previous - 1;
+      }
+    }
+    out.push_back(span);
+    previous = number;
+  }
+  if (has_markers()) return out;
+  if (fetches_.size() < 2) {
+    throw Error(file_.string(),
+                fmt::format("there is no step in its {}: neither ProfilerStep#N nor two fetches "
+                            "enumerate(DataLoader)#...__next__",
+                            quantity_text(static_cast<std::int64_t>(events), "event")),
+                "call profiler.step() after each step, and record more than one");
+  }
+  std::ranges::sort(fetches_);
+  for (std::size_t i = 1; i < fetches_.size(); ++i) out.push_back({fetches_[i - 1], fetches_[i]});
+  return out;
+}
+
+}  // namespace assay

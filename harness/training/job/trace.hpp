@@ -1,0 +1,143 @@
+/// Traces in Chrome's format, as the PyTorch profiler writes them: their events one at a time, without ever
+/// holding the trace, the times at which something was busy, and where the steps of the training loop lie.
+#pragma once
+
+#include "assay/problem.hpp"
+#include "core/json/json.hpp"
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <streambuf>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+struct gzFile_s;
+
+namespace assay {
+
+/// A file read front to back in pieces, unpacked on the way when it is gzip. Holds one piece at a time,
+/// however long it is. Throws Error when the file cannot be opened or read, and when it is gzip that ends in
+/// the middle or is damaged. `mender` makes JSON of what it holds.
+class GzipStream : public std::streambuf {
+ public:
+  explicit GzipStream(const std::filesystem::path& file, JsonMender* mender = nullptr);
+
+ protected:
+  int_type underflow() override;
+
+ private:
+  std::unique_ptr<gzFile_s, int (*)(gzFile_s*)> file_;
+  std::string name_;
+  JsonMender* mender_;
+  std::array<char, 1 << 16> piece_;
+  std::string mended_;
+};
+
+/// The first `most` bytes, unpacked; fewer when the file is shorter.
+std::string unpacked(const std::filesystem::path& file,
+                     std::size_t most = std::numeric_limits<std::size_t>::max());
+
+/// An argument of an operator, as `record_shapes=True` notes it.
+struct TraceArgument {
+  std::string type;                         ///< `float`, `Scalar`, …; empty for none
+  std::string value;                        ///< of what is no tensor, as `[1, 1]`
+  std::vector<std::vector<Index>> extents;  ///< of a tensor, or of each tensor of a list; empty for a scalar
+  std::vector<std::vector<Index>> strides;  ///< likewise
+};
+
+/// The fields that are read of an event.
+struct TraceEvent {
+  std::string phase;     ///< `ph`: X is an event with a duration
+  std::string category;  ///< `cat`
+  std::string name;
+  std::optional<double> begin;                          ///< `ts` in microseconds, as it stands in the file
+  std::optional<double> duration;                       ///< `dur` in microseconds
+  std::optional<double> process;                        ///< `pid`, where it is a number
+  std::string thread;                                   ///< `tid`
+  bool has_shapes = false;                              ///< of the operator's inputs
+  std::vector<std::pair<std::string, double>> numbers;  ///< the numbers directly in `args`
+  std::vector<TraceArgument> arguments;                 ///< of an operator, where they are asked for
+
+  /// A number of `args`; nothing where there is none of that name.
+  std::optional<double> number(std::string_view argument) const;
+};
+
+/// Reads a trace, packed with gzip or not: an object with `traceEvents`, or a list of events alone. Calls
+/// `take` for each event, in the order of the file. Throws Error naming the file if it is no JSON, is cut
+/// off, or holds no list of events. Returns the names of `deviceProperties`, with the number of each.
+std::map<std::string, int> read_trace(const std::filesystem::path& file,
+                                      const std::function<void(const TraceEvent&)>& take,
+                                      bool with_arguments = false);
+
+/// [begin, end).
+struct Span {
+  double begin = 0, end = 0;
+};
+
+/// Intervals may come in any order and overlap. Overlaps are merged every so often, so that memory grows with
+/// the number of separate busy times, not with the number of intervals.
+class BusyTime {
+ public:
+  void add(double begin, double end);
+  /// Disjoint and in order.
+  const std::vector<Span>& spans();
+  /// Returns how much of each window was busy; windows are disjoint and in order.
+  std::vector<double> within(std::span<const Span> windows);
+
+ private:
+  void merge();
+  std::vector<Span> spans_;
+  std::size_t merged_ = 0;  ///< spans that were left by the last merge
+};
+
+/// Busy when either was.
+BusyTime either(BusyTime& first, BusyTime& second);
+
+/// N of `ProfilerStep#N`.
+std::optional<Index> step_number(std::string_view name);
+/// `enumerate(DataLoader)#...__next__`
+bool is_fetch(std::string_view name);
+
+/// A step lasts from its marker to the next one, or to its own end where none follows; without markers from
+/// one fetch of the data loader to the next. Times are microseconds since the first event that has a place.
+class TraceSteps {
+ public:
+  explicit TraceSteps(const std::filesystem::path& file) : file_(file) {}
+
+  /// Nothing for an event without a time, or with a duration that is negative or of more than 30 years.
+  std::optional<Span> place(const TraceEvent& event);
+  void add_marker(Index number, Span span);
+  /// Throws Error where two processes load batches.
+  void add_fetch(const TraceEvent& event, Span span);
+  /// In order. Throws Error where there are none of the trace's `events`, or where steps overlap.
+  std::vector<Span> spans(std::size_t events);
+
+  bool has_markers() const { return !markers_.empty(); }
+  bool has_fetches() const { return !fetches_.empty(); }
+  /// The number of the first marker, or 1: the place of fetches in an epoch is not known.
+  Index first() const { return has_markers() ? markers_.begin()->first : 1; }
+  /// Markers that spans() found to be missing between others.
+  Index missing() const { return missing_; }
+  /// Markers that repeat others.
+  std::size_t repeated() const { return repeated_; }
+
+ private:
+  const std::filesystem::path& file_;
+  std::optional<double> origin_;
+  std::map<Index, Span> markers_;
+  std::vector<double> fetches_;    ///< when they began
+  std::optional<double> process_;  ///< of the fetches
+  Index missing_ = 0;
+  std::size_t repeated_ = 0;
+};
+
+}  // namespace assay
