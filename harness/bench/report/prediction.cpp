@@ -194,16 +194,12 @@ Prediction predict_from(const std::string& label, const Results& results, const 
 /// Seconds of a step by operation: one number for each launch, or a single one made of medians.
 using Steps = std::map<std::string, std::vector<double>>;
 
-const TrialResult& trial_named(const Results& results, const std::string& key) {
-  return *std::ranges::find(results.trials, key, &TrialResult::key);
-}
-
 bool of_launches(const Prediction& one) { return one.source == IntervalSource::launches; }
 
 Steps steps_of(const Results& results, const Prediction& prediction, bool by_launch) {
   Steps out;
   for (const Contribution& part : prediction.contributions) {
-    const TrialResult& trial = trial_named(results, part.key);
+    const TrialResult& trial = *std::ranges::find(results.trials, part.key, &TrialResult::key);
     std::vector<double>& sums = out[trial.operation];
     sums.resize(by_launch ? prediction.launches : 1);
     add_launches(sums, trial, part.per_step);

@@ -1,6 +1,5 @@
 #include "training/job/read_job.hpp"
 
-#include "assay/error.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
 #include "training/job/trace.hpp"

@@ -323,7 +323,6 @@ struct Form<Quoted> : Form<std::string> {
   }
 };
 
-// Beside the types, where argument-dependent lookup finds them.
 void describe(Fields& f, Dataset& dataset) {
   f.only<Dataset>();
   f("train", dataset.train, {.optional = true, .low = 0, .high = most, .about = "samples of an epoch"});
