@@ -56,13 +56,6 @@ std::string code_of(const Operation& operation, const VariantInfo& variant) {
   return slowdown_of_build(operation.name(), variant.name) > 0 ? "" : variant.code;
 }
 
-Variables common_environment(Rng& rng) {
-  // A pool that looked on for work would run on the cores of the side whose turn it is.
-  Variables out = pools_that_rest();
-  out.push_back(drawn_padding(rng));
-  return out;
-}
-
 /// Returns the bytes of the stack that these variables take: name, value, and a pointer to both.
 std::size_t stack_bytes(const Variables& environment) {
   std::size_t out = 0;
@@ -214,7 +207,9 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   const SharedRegion region = SharedRegion::made(request.shared_bytes);
   Rng rng(request.draw);
   const auto order = drawn_order(request.trials, rng);
-  const Variables common = common_environment(rng);
+  // A pool that looked on for work would run on the cores of the side whose turn it is.
+  Variables common = pools_that_rest();
+  common.push_back(drawn_padding(rng));
   std::vector<SideProgram> sides = request.sides;
   for (std::size_t side = 0; side < sides.size(); ++side) {
     if (is_embedded_side(sides[side].program)) {

@@ -43,12 +43,6 @@ std::vector<Counted> counted_cases(const Results& results) {
   return out;
 }
 
-std::multimap<std::string, const TrialResult*> by_case(const Results& results) {
-  std::multimap<std::string, const TrialResult*> out;
-  for (const TrialResult& trial : results.trials) out.emplace(case_of(trial), &trial);
-  return out;
-}
-
 /// The trial whose time counts for a case, or why there is none.
 struct Choice {
   const TrialResult* trial = nullptr;
@@ -145,7 +139,8 @@ Prediction predict_from(const std::string& label, const Results& results, const 
                     results.cases_left_out);
     return out;
   }
-  const auto trials = by_case(times);
+  std::multimap<std::string, const TrialResult*> trials;  // by case
+  for (const TrialResult& trial : times.trials) trials.emplace(case_of(trial), &trial);
   std::vector<const TrialResult*> chosen;
   std::vector<std::string> reasons;
   for (const Counted& row : rows) {
