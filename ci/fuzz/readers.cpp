@@ -16,10 +16,10 @@
 #include "bench/report/claims.hpp"
 #include "core/code/elf.hpp"
 #include "core/files/scratch.hpp"
-#include "training/epoch/epoch_log.hpp"
+#include "training/epoch/epoch_prediction.hpp"
 #include "training/epoch/own_jobs.hpp"
-#include "training/job/memory_events.hpp"
 #include "training/job/read_job.hpp"
+#include "training/job/trace.hpp"
 #include "training/job/traced_step.hpp"
 
 #include <cstdint>

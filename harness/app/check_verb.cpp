@@ -18,8 +18,8 @@
 #include "core/plan/shapes.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/wrapped.hpp"
-#include "training/job/memory_events.hpp"
 #include "training/job/read_job.hpp"
+#include "training/job/trace.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

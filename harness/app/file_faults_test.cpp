@@ -12,7 +12,7 @@
 #include "bench/programs/project.hpp"
 #include "core/check/doubling.hpp"
 #include "core/text/utf8.hpp"
-#include "training/epoch/epoch_log.hpp"
+#include "training/epoch/epoch_prediction.hpp"
 #include "training/epoch/own_jobs.hpp"
 #include "training/job/read_job.hpp"
 #include "training/job/scratch_file_test.hpp"

@@ -5,7 +5,7 @@
 #include "assay/compare.hpp"
 #include "assay/outcome.hpp"
 #include "bench/gate/two_builds.hpp"
-#include "bench/ledger/stored_ledger.hpp"
+#include "bench/ledger/ledger.hpp"
 #include "core/machine/clock.hpp"
 
 #include <filesystem>

@@ -6,7 +6,6 @@
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/pipeline.hpp"
-#include "bench/programs/cmake_build.hpp"
 #include "bench/programs/project.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"

@@ -4,7 +4,7 @@
 #include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "bench/ledger/stored_ledger.hpp"
+#include "bench/ledger/ledger.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/text/near_names.hpp"

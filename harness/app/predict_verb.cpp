@@ -9,7 +9,7 @@
 #include "assay/pipeline.hpp"
 #include "assay/random.hpp"
 #include "assay/report.hpp"
-#include "bench/compare/outcome_of.hpp"
+#include "bench/compare/words.hpp"
 #include "bench/exchange/read_results.hpp"
 #include "bench/report/content.hpp"
 #include "core/machine/clock.hpp"

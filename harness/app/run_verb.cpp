@@ -7,10 +7,10 @@
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
-#include "bench/compare/outcome_of.hpp"
+#include "bench/compare/words.hpp"
 #include "bench/exchange/google_benchmark.hpp"
 #include "bench/gate/two_builds.hpp"
-#include "bench/ledger/stored_ledger.hpp"
+#include "bench/ledger/ledger.hpp"
 #include "bench/report/content.hpp"
 #include "core/text/parts.hpp"
 

@@ -18,7 +18,7 @@
 #include "core/machine/fields.hpp"
 #include "core/plan/suite_fields.hpp"
 #include "core/tune/record.hpp"
-#include "training/epoch/epoch_log.hpp"
+#include "training/epoch/epoch_prediction.hpp"
 #include "training/epoch/own_jobs.hpp"
 #include "training/job/read_job.hpp"
 #include "training/report/forecast_report.hpp"

@@ -14,7 +14,7 @@
 #include "bench/report/audit_report.hpp"
 #include "bench/report/claims.hpp"
 #include "bench/report/history.hpp"
-#include "bench/tune/threshold_record.hpp"
+#include "bench/tune/threshold.hpp"
 #include "core/check/doubling.hpp"
 #include "training/job/read_job.hpp"
 #include "training/report/forecast_report.hpp"

@@ -3,7 +3,7 @@
 #include "app/interrupt.hpp"
 #include "app/verb_functions.hpp"
 #include "assay/pipeline.hpp"
-#include "bench/measure/description.hpp"
+#include "bench/measure/sides.hpp"
 #include "bench/measure/turns.hpp"
 #include "core/check/passed_corners.hpp"
 

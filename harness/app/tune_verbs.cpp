@@ -9,7 +9,7 @@
 #include "assay/pipeline.hpp"
 #include "bench/gate/paired_launches.hpp"
 #include "bench/tune/command_settings.hpp"
-#include "bench/tune/threshold_record.hpp"
+#include "bench/tune/threshold.hpp"
 #include "bench/tune/variable.hpp"
 #include "core/check/passed_corners.hpp"
 #include "core/files/this_program.hpp"

@@ -12,7 +12,7 @@
 #include "bench/gate/two_builds.hpp"
 #include "bench/programs/bundle.hpp"
 #include "bench/programs/project.hpp"
-#include "bench/programs/repository.hpp"
+#include "bench/programs/revision.hpp"
 #include "core/files/this_program.hpp"
 #include "core/machine/clock.hpp"
 #include "core/plan/filter.hpp"

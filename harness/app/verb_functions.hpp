@@ -8,7 +8,7 @@
 #include "assay/registry.hpp"
 #include "assay/shard.hpp"
 #include "bench/gate/wrapped_commands.hpp"
-#include "bench/ledger/stored_ledger.hpp"
+#include "bench/ledger/ledger.hpp"
 #include "bench/tune/command_settings.hpp"
 #include "bench/tune/threshold.hpp"
 #include "training/tune/settings.hpp"

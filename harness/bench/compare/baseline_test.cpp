@@ -5,8 +5,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 namespace assay {
 namespace {
 

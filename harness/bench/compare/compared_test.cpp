@@ -1,4 +1,4 @@
-#include "bench/compare/launches.hpp"
+#include "bench/compare/judge.hpp"
 #include "bench/compare/scripted_results_test.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "bench/compare/interval_plot.hpp"
+#include "bench/compare/pull_request.hpp"
 
 #include "core/text/wrapped.hpp"
 

@@ -1,4 +1,4 @@
-#include "bench/compare/outcome_of.hpp"
+#include "bench/compare/words.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,7 @@
 #include "bench/compare/pull_request.hpp"
 
 #include "bench/compare/fields.hpp"
-#include "bench/compare/interval_plot.hpp"
-#include "bench/compare/launches.hpp"
+#include "bench/compare/judge.hpp"
 #include "bench/compare/words.hpp"
 #include "core/json/lint.hpp"
 #include "core/markup/document.hpp"

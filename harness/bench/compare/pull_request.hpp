@@ -3,7 +3,6 @@
 #pragma once
 
 #include "assay/compare.hpp"
-#include "core/json/json.hpp"
 #include "core/markup/plot.hpp"
 
 #include <cstddef>
@@ -62,6 +61,16 @@ std::string pull_request_markdown(const PullRequest& change, std::size_t most_by
 std::string pull_request_text(const PullRequest& change);
 /// The rows of that text that are urgent, all of them, and nothing else.
 std::string urgent_text(const PullRequest& change);
+
+/// A ratio that is drawn with letters, for places that have no pictures.
+struct PlottedRatio {
+  std::string name;
+  Interval ratio;  ///< time now / time before
+};
+
+/// Lines of at most 80 columns: a scale of ratios, logarithmic and around 1, then a line for each row. Ends
+/// beyond a factor of two are arrows. Empty without rows that have an interval.
+std::vector<std::string> interval_plot(const std::vector<PlottedRatio>& rows);
 
 /// How a mark of that standing looks, and the ratios of a comparison, largest changes first; null where there
 /// is no interval.

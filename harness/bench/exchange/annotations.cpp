@@ -2,6 +2,7 @@
 
 #include "assay/random.hpp"
 #include "bench/compare/words.hpp"
+#include "core/json/json.hpp"
 #include "core/text/command.hpp"
 #include "core/text/utf8.hpp"
 

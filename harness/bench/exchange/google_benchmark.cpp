@@ -16,7 +16,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <span>
 #include <string_view>

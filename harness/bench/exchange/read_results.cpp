@@ -20,8 +20,12 @@ namespace {
 
 void read_ours(const ResultFile& file, Results& out) { out = results_from(file.field.value(), file.where()); }
 
-/// A file of ours that holds no results.
-void refuse_ours(const ResultFile& file, Results&) { require_schema(file.field, results_schema); }
+/// Files of ours that hold no results: the beginnings of their schemas, and who reads them.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> without_results{
+    {{"assay.two_builds/", "`assay reanalyze` reads a gate of two builds"},
+     {"assay.baseline/", "`assay gate` and `assay report --baseline` read a baseline"},
+     {"assay.bundle/", "`assay gate --bundle` reads a bundle"},
+     {"assay.job/", "`assay predict` reads a job"}}};
 
 /// In the order in which they are tried.
 const std::vector<ResultFormat>& result_formats() {
@@ -30,22 +34,6 @@ const std::vector<ResultFormat>& result_formats() {
        .marks = {{"schema", "assay.result/"}},
        .remedy = "write it again with assay run -o FILE",
        .read = read_ours},
-      {.name = "a gate of two builds",
-       .marks = {{"schema", "assay.two_builds/"}},
-       .remedy = "`assay reanalyze` reads a gate of two builds",
-       .read = refuse_ours},
-      {.name = "a baseline",
-       .marks = {{"schema", "assay.baseline/"}},
-       .remedy = "`assay gate` and `assay report --baseline` read a baseline",
-       .read = refuse_ours},
-      {.name = "a bundle",
-       .marks = {{"schema", "assay.bundle/"}},
-       .remedy = "`assay gate --bundle` reads a bundle",
-       .read = refuse_ours},
-      {.name = "a job",
-       .marks = {{"schema", "assay.job/"}},
-       .remedy = "`assay predict` reads a job",
-       .read = refuse_ours},
       {.name = "Google Benchmark",
        .about = "read from Google Benchmark's JSON; each repetition counts as a process start",
        .marks = {{"context", "an object"}, {"benchmarks", "an array"}},
@@ -164,7 +152,7 @@ std::vector<std::string> missing_in(const ResultFile& file, const ResultFormat& 
 std::string known_formats() {
   std::string out;
   for (const ResultFormat& format : result_formats()) {
-    if (format.read != refuse_ours) out += fmt::format("{}{}", out.empty() ? "" : ", ", format.name);
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", format.name);
   }
   return "files of these are read: " + out;
 }
@@ -174,7 +162,6 @@ std::string known_formats() {
   std::vector<std::string> nearest;
   std::string_view name;
   for (const ResultFormat& format : result_formats()) {
-    if (format.read == refuse_ours) continue;
     std::vector<std::string> missing = missing_in(file, format);
     if (missing.size() == format.marks.size() || (!name.empty() && missing.size() >= nearest.size()))
       continue;
@@ -254,6 +241,12 @@ Results read_any_results(const std::filesystem::path& file) { return results_in(
 
 Results results_in(const std::string& text, const std::filesystem::path& path) {
   const Parsed file = parsed(text, path.string());
+  for (const auto& [schema, remedy] : without_results) {
+    const ResultFile whole{path, text, JsonField(file.value, path.string(), std::string(remedy))};
+    if (!holds({"schema", schema}, whole)) continue;
+    if (file.why) throw *file.why;  // we write strict JSON
+    require_schema(whole.field, results_schema);
+  }
   for (const ResultFormat& format : result_formats()) {
     const ResultFile whole{path, text, JsonField(file.value, path.string(), std::string(format.remedy))};
     if (!missing_in(whole, format).empty()) continue;

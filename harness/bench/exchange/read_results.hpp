@@ -96,7 +96,7 @@ double seconds_in_unit(std::string_view unit);
 /// that is below 0 or endless.
 double processor_seconds(const JsonField& row, std::string_view member, double unit = 1);
 
-// The readers, in harnesses.cpp, google_benchmark.cpp and benchdnn.cpp.
+// The readers, in harnesses.cpp and google_benchmark.cpp.
 void read_google_benchmark(const ResultFile& file, Results& out);
 void read_hyperfine(const ResultFile& file, Results& out);
 void read_pytest_benchmark(const ResultFile& file, Results& out);

@@ -7,7 +7,7 @@
 /// other.
 #pragma once
 
-#include "bench/gate/reported_times.hpp"
+#include "bench/gate/two_builds.hpp"
 
 #include <filesystem>
 #include <optional>

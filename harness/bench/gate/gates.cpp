@@ -61,10 +61,6 @@ std::string commit_before(const std::optional<Baseline>& baseline, const Machine
   return out;
 }
 
-bool is_of_other_shard(const TrialKey& key, const std::optional<ShardRecord>& record) {
-  return record && !contains(record->shard, key.operation, key.problem);
-}
-
 /// Drops rows that this run was not asked for: they are not gone.
 void leave_out_unselected(Comparison& comparison, const Selection& selection,
                           const std::optional<ShardRecord>& record, const Registry& registry) {
@@ -73,7 +69,7 @@ void leave_out_unselected(Comparison& comparison, const Selection& selection,
     if (row.standing != Standing::gone) return false;
     const auto key = trial_key(row.key);
     if (!key) return false;  // baselines hold no other names: one that does is shown
-    if (is_of_other_shard(*key, record)) return true;
+    if (record && !contains(record->shard, key->operation, key->problem)) return true;
     return !filter.selects(row.key) ||
            (!selection.threads.empty() &&
             std::ranges::find(selection.threads, key->threads) == selection.threads.end());
@@ -157,13 +153,6 @@ Build build_of(const Programs& programs, const Description& description) {
           .facts = description.facts,
           .links = programs.links.size(),
           .layout_remark = programs.layout_remark};
-}
-
-void require_recordable_step(const GateRules& rules, const std::optional<StoredLedger>& ledger,
-                             const TwoBuilds& run) {
-  const std::string base = run.base.commit;
-  require_recordable(ledger, suite_in_commands(rules.suite, rules.baselines, ledger),
-                     ledger ? step_end(*ledger, base) : base, run.head.commit);
 }
 
 /// Has each side check the corner cases of what is about to be timed. Programs from before they could answer
@@ -303,7 +292,10 @@ TwoBuilds gate_of_builds(BuildsGateRequest request, const Registry& registry, co
   run.head = build_of(head, of_head);
   const auto ledger = find_ledger(request.rules.baselines, suite.name);
   if (ledger) run.policy.screen = launches_for_sums;
-  if (request.rules.record_step) require_recordable_step(request.rules, ledger, run);
+  if (const GateRules& rules = request.rules; rules.record_step) {
+    require_recordable(ledger, suite_in_commands(rules.suite, rules.baselines, ledger),
+                       ledger ? step_end(*ledger, run.base.commit) : run.base.commit, run.head.commit);
+  }
   run.trials = matched(
       of_base, of_head, [&](const std::string& key) { return filter.selects(key); }, request.identical_too);
   if (run.trials.empty()) filter.throw_selects_nothing("suite '" + suite.name + "'");

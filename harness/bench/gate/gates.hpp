@@ -6,7 +6,7 @@
 #include "assay/pipeline.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/gate/wrapped_commands.hpp"
-#include "bench/ledger/stored_ledger.hpp"
+#include "bench/ledger/ledger.hpp"
 #include "bench/programs/revision.hpp"
 
 #include <filesystem>

@@ -35,130 +35,26 @@ struct Snapshot {
   }
 };
 
-PairRequest request_for(const TwoBuilds& run, const std::vector<std::size_t>& trials, int launch,
-                        const PairedPrograms& programs, const Snapshot& snapshot) {
-  PairRequest request{.policy = programs.policy,
-                      .draw = draw_of(run.seed, launch),
-                      .check = launch == 0,
-                      .shared_bytes = programs.shared_bytes};
-  request.policy.seed = run.seed;
-  const std::size_t base = link_of(run.seed, launch, programs.base.size()),
-                    head = link_of(run.seed, launch, programs.head.size());
-  request.sides = {{.name = "base", .program = snapshot.base[base], .known_as = programs.base[base]},
-                   {.name = "head", .program = snapshot.head[head], .known_as = programs.head[head]},
-                   {.name = "control", .program = snapshot.base[base], .known_as = programs.base[base]}};
-  request.slowdowns.assign(request.sides.size(), std::vector<double>(trials.size(), 0));
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    request.trials.push_back(run.trials[trials[i]].trial);
-    request.patience.push_back(run.trials[trials[i]].patience);
-    const auto planted = programs.planted.find(request.trials.back().key);
-    if (planted != programs.planted.end()) request.slowdowns[head_side][i] = planted->second;
-  }
-  return request;
-}
+/// The launches of two real programs.
+class PairedLaunches {
+ public:
+  PairedLaunches(PairedPrograms programs, Hooks hooks)
+      : programs_(std::move(programs)), snapshot_(programs_), hooks_(std::move(hooks)) {}
 
-void note_agreement(PairedTrial& trial, const TurnSample& base, const TurnSample& head) {
-  if (!head.agrees) {
-    trial.left_out = {Standing::wrong, "disagrees with the oracle: " + head.disagreement};
-  } else if (!base.agrees) {
-    trial.left_out = {Standing::not_comparable, "the base disagrees with the oracle: " + base.disagreement};
-  }
-}
-
-void leave_out(TwoBuilds& run, std::vector<std::size_t>& trials, std::size_t one, Standing standing,
-               std::string why) {
-  PairedTrial& trial = run.trials[one];
-  trial.left_out = {standing, std::move(why)};
-  trial.launches.clear();
-  std::erase(trials, one);
-}
-
-/// Returns the one of `trials` that took a side down.
-std::size_t named_by(const SideFailure& failed, const TwoBuilds& run,
-                     const std::vector<std::size_t>& trials) {
-  return *std::ranges::find_if(trials,
-                               [&](std::size_t i) { return run.trials[i].trial.key == failed.key(); });
-}
-
-/// Leaves the trial out that took a side down. Where both sides are one program, it is the head's as well.
-void note_failure(TwoBuilds& run, std::vector<std::size_t>& trials, const PairedPrograms& programs,
-                  const SideFailure& failed) {
-  const bool of_head = failed.side() == head_side;
-  leave_out(
-      run, trials, named_by(failed, run, trials),
-      of_head || programs.base == programs.head ? standing_of(failed.failure()) : Standing::not_comparable,
-      fmt::format("the {} {}", of_head ? "head" : "base", failed.failure().reason));
-}
-
-/// Samples one trial by itself. If that also ends a side, leaves the trial out and returns true.
-bool fails_alone(TwoBuilds& run, std::vector<std::size_t>& trials, std::size_t one, int launch,
-                 const PairedPrograms& programs, const Snapshot& snapshot, const Hooks& hooks) {
-  try {
-    static_cast<void>(sample_sides(request_for(run, {one}, launch, programs, snapshot), hooks));
-    return false;
-  } catch (const SideFailure& failed) {
-    note_failure(run, trials, programs, failed);
-  } catch (const ChildCrash& crash) {
-    leave_out(run, trials, one, Standing::crashed,
-              fmt::format("ended its process while no kernel was called: {}", crash.what()));
-  }
-  return true;
-}
-
-/// Looks for the trial that ends a side and leaves it out; returns whether it found one. Tries `suspect`
-/// first, which was running, if it is known: a thread or a timer of another trial can strike at any time.
-bool note_culprit(TwoBuilds& run, std::vector<std::size_t>& trials, std::optional<std::size_t> suspect,
-                  int launch, const PairedPrograms& programs, const Snapshot& snapshot, const Hooks& hooks) {
-  std::vector<std::size_t> in_turn = trials;
-  if (suspect) {
-    const auto found = std::ranges::find(in_turn, *suspect);
-    std::rotate(in_turn.begin(), found, found + 1);
-  }
-  return std::ranges::any_of(in_turn, [&](std::size_t one) {
-    return !hooks.stopped() && fails_alone(run, trials, one, launch, programs, snapshot, hooks);
-  });
-}
-
-/// Returns the samples of all sides; trials that end a side leave `trials`.
-std::vector<std::vector<TurnSample>> samples_of(TwoBuilds& run, std::vector<std::size_t>& trials, int launch,
-                                                const PairedPrograms& programs, const Snapshot& snapshot,
-                                                const Hooks& hooks) {
-  while (!trials.empty()) {
-    try {
-      return sample_sides(request_for(run, trials, launch, programs, snapshot), hooks);
-    } catch (const SideFailure& failed) {
-      const std::size_t suspect = named_by(failed, run, trials);
-      const bool certain = trials.size() == 1 || failed.failure().kind == Failure::Kind::timed_out;
-      if (certain || !note_culprit(run, trials, suspect, launch, programs, snapshot, hooks))
-        note_failure(run, trials, programs, failed);
-    } catch (const ChildCrash&) {
-      if (!note_culprit(run, trials, std::nullopt, launch, programs, snapshot, hooks)) throw;
-    }
-  }
-  return {};
-}
-
-}  // namespace
-
-std::size_t link_of(std::uint64_t seed, int launch, std::size_t links) {
-  const auto turn = static_cast<std::size_t>(launch);
-  Rng rng(seed + 7919 * (turn / links + 1));
-  return drawn_permutation(links, rng)[turn % links];
-}
-
-PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
-  const auto snapshot = std::make_shared<const Snapshot>(programs);
-  return [programs = std::move(programs), snapshot, hooks](
-             TwoBuilds& run, const std::vector<std::size_t>& wanted, int launch) {
-    std::vector<std::size_t> trials = wanted;
+  void sample(TwoBuilds& run, std::vector<std::size_t> trials, int launch) const {
     if (launch == 0 && !can_fix_addresses()) run.restriction = addresses_move;
-    auto sides = samples_of(run, trials, launch, programs, *snapshot, hooks);
+    auto sides = samples_of(run, trials, launch);
     if (sides.empty()) return;
     for (std::size_t i = 0; i < trials.size(); ++i) {
       PairedTrial& trial = run.trials[trials[i]];
       TurnSample& base = sides[base_side][i];
       TurnSample& head = sides[head_side][i];
-      note_agreement(trial, base, head);
+      if (!head.agrees) {
+        trial.left_out = {Standing::wrong, "disagrees with the oracle: " + head.disagreement};
+      } else if (!base.agrees) {
+        trial.left_out = {Standing::not_comparable,
+                          "the base disagrees with the oracle: " + base.disagreement};
+      }
       if (!trial.tested()) continue;
       trial.base_allocations = base.allocations;
       trial.head_allocations = head.allocations;
@@ -169,9 +65,117 @@ PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
       trial.launches.push_back({.base = std::move(base.seconds),
                                 .head = std::move(head.seconds),
                                 .control = std::move(sides[control_side][i].seconds),
-                                .base_link = link_of(run.seed, launch, programs.base.size()),
-                                .head_link = link_of(run.seed, launch, programs.head.size())});
+                                .base_link = link_of(run.seed, launch, programs_.base.size()),
+                                .head_link = link_of(run.seed, launch, programs_.head.size())});
     }
+  }
+
+ private:
+  PairRequest request_for(const TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) const {
+    PairRequest request{.policy = programs_.policy,
+                        .draw = draw_of(run.seed, launch),
+                        .check = launch == 0,
+                        .shared_bytes = programs_.shared_bytes};
+    request.policy.seed = run.seed;
+    const std::size_t base = link_of(run.seed, launch, programs_.base.size()),
+                      head = link_of(run.seed, launch, programs_.head.size());
+    request.sides = {{.name = "base", .program = snapshot_.base[base], .known_as = programs_.base[base]},
+                     {.name = "head", .program = snapshot_.head[head], .known_as = programs_.head[head]},
+                     {.name = "control", .program = snapshot_.base[base], .known_as = programs_.base[base]}};
+    request.slowdowns.assign(request.sides.size(), std::vector<double>(trials.size(), 0));
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      request.trials.push_back(run.trials[trials[i]].trial);
+      request.patience.push_back(run.trials[trials[i]].patience);
+      const auto planted = programs_.planted.find(request.trials.back().key);
+      if (planted != programs_.planted.end()) request.slowdowns[head_side][i] = planted->second;
+    }
+    return request;
+  }
+
+  static void leave_out(TwoBuilds& run, std::vector<std::size_t>& trials, std::size_t one, Standing standing,
+                        std::string why) {
+    PairedTrial& trial = run.trials[one];
+    trial.left_out = {standing, std::move(why)};
+    trial.launches.clear();
+    std::erase(trials, one);
+  }
+
+  /// Returns the one of `trials` that took a side down.
+  static std::size_t named_by(const SideFailure& failed, const TwoBuilds& run,
+                              const std::vector<std::size_t>& trials) {
+    return *std::ranges::find(trials, failed.key(), [&](std::size_t i) { return run.trials[i].trial.key; });
+  }
+
+  /// Leaves the trial out that took a side down. Where both sides are one program, it is the head's as well.
+  void note_failure(TwoBuilds& run, std::vector<std::size_t>& trials, const SideFailure& failed) const {
+    const bool of_head = failed.side() == head_side;
+    leave_out(run, trials, named_by(failed, run, trials),
+              of_head || programs_.base == programs_.head ? standing_of(failed.failure())
+                                                          : Standing::not_comparable,
+              fmt::format("the {} {}", of_head ? "head" : "base", failed.failure().reason));
+  }
+
+  /// Samples one trial by itself. If that also ends a side, leaves the trial out and returns true.
+  bool fails_alone(TwoBuilds& run, std::vector<std::size_t>& trials, std::size_t one, int launch) const {
+    try {
+      static_cast<void>(sample_sides(request_for(run, {one}, launch), hooks_));
+      return false;
+    } catch (const SideFailure& failed) {
+      note_failure(run, trials, failed);
+    } catch (const ChildCrash& crash) {
+      leave_out(run, trials, one, Standing::crashed,
+                fmt::format("ended its process while no kernel was called: {}", crash.what()));
+    }
+    return true;
+  }
+
+  /// Looks for the trial that ends a side and leaves it out; returns whether it found one. Tries `suspect`
+  /// first, which was running, if it is known: a thread or a timer of another trial can strike at any time.
+  bool note_culprit(TwoBuilds& run, std::vector<std::size_t>& trials, std::optional<std::size_t> suspect,
+                    int launch) const {
+    std::vector<std::size_t> in_turn = trials;
+    if (suspect) {
+      const auto found = std::ranges::find(in_turn, *suspect);
+      std::rotate(in_turn.begin(), found, found + 1);
+    }
+    return std::ranges::any_of(
+        in_turn, [&](std::size_t one) { return !hooks_.stopped() && fails_alone(run, trials, one, launch); });
+  }
+
+  /// Returns the samples of all sides; trials that end a side leave `trials`.
+  std::vector<std::vector<TurnSample>> samples_of(TwoBuilds& run, std::vector<std::size_t>& trials,
+                                                  int launch) const {
+    while (!trials.empty()) {
+      try {
+        return sample_sides(request_for(run, trials, launch), hooks_);
+      } catch (const SideFailure& failed) {
+        const std::size_t suspect = named_by(failed, run, trials);
+        const bool certain = trials.size() == 1 || failed.failure().kind == Failure::Kind::timed_out;
+        if (certain || !note_culprit(run, trials, suspect, launch)) note_failure(run, trials, failed);
+      } catch (const ChildCrash&) {
+        if (!note_culprit(run, trials, std::nullopt, launch)) throw;
+      }
+    }
+    return {};
+  }
+
+  PairedPrograms programs_;
+  Snapshot snapshot_;
+  Hooks hooks_;
+};
+
+}  // namespace
+
+std::size_t link_of(std::uint64_t seed, int launch, std::size_t links) {
+  const auto turn = static_cast<std::size_t>(launch);
+  Rng rng(seed + 7919 * (turn / links + 1));
+  return drawn_permutation(links, rng)[turn % links];
+}
+
+PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
+  const auto launches = std::make_shared<const PairedLaunches>(std::move(programs), hooks);
+  return [launches](TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) {
+    launches->sample(run, trials, launch);
   };
 }
 

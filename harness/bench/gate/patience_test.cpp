@@ -1,5 +1,5 @@
 // Slices given to trials by how much their pairs vary, on launches that are made up.
-#include "bench/gate/patience.hpp"
+#include "bench/gate/two_builds.hpp"
 
 #include <gtest/gtest.h>
 

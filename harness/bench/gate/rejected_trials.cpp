@@ -53,15 +53,13 @@ std::map<std::size_t, Finding> too_fast(TwoBuilds& run, const std::vector<Roof>&
 
 constexpr std::size_t naive = 0;
 
-Context context_of(const VariantInfo& variant) { return {.threads = variant.threaded ? 2 : 1}; }
-
 /// naive and the variant, as one case.
 std::vector<TrialRequest> both(const TimedCase& timed) {
   const std::string operation(timed.operation.name());
   std::vector<TrialRequest> out;
   for (const std::size_t v : {naive, timed.variant}) {
     const VariantInfo& variant = timed.operation.variants()[v];
-    const int threads = context_of(variant).threads;
+    const int threads = variant.threaded ? 2 : 1;
     out.push_back({.key = TrialKey{operation, variant.name, timed.problem, threads}.text(),
                    .operation = operation,
                    .variant = variant.name,
@@ -83,12 +81,6 @@ std::vector<Trial> trials_of(const TimedCase& timed) {
                       .skipped = {}});
   }
   return trials;
-}
-
-/// As `run` checks it, in a process of its own.
-Agreement checked(const TimedCase& timed, const Hooks& hooks) {
-  return check(trials_of(timed), timed.seed, hooks, {.own_process = true, .time_limit = timed.time_limit})
-      .back();
 }
 
 /// Adds how it fails a corner case, where nothing else was found: `run` and gates ask for those first, but a
@@ -138,7 +130,10 @@ TimedFinding rejected_by_run(const TimedCase& timed, const Sample& sample, const
                               .trials = both(timed)};
   TimedFinding out;
   try {
-    const Agreement before = checked(timed, hooks);
+    // As `run` checks it, in a process of its own.
+    const Agreement before =
+        check(trials_of(timed), timed.seed, hooks, {.own_process = true, .time_limit = timed.time_limit})
+            .back();
     if (!before.agrees) return {.reason = before.detail, .astray = {}};
     const std::vector<TrialSample> samples = sample(request, hooks);
     if (hooks.stopped()) return out;

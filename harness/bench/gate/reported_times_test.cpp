@@ -1,5 +1,5 @@
 // Names of programs that are not assay's as trials, and what their sides report as launches.
-#include "bench/gate/reported_times.hpp"
+#include "bench/gate/two_builds.hpp"
 
 #include <gmock/gmock.h>
 

@@ -241,20 +241,6 @@ void note_faults(const TwoBuilds& run, SelfTest& test) {
   }
 }
 
-/// Leaves trials that were at fault out of the next gates.
-void leave_out_faults(const TwoBuilds& run, std::vector<PairedTrial>& trials) {
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (!at_fault(run.trials[i])) continue;
-    trials[i].left_out = run.trials[i].left_out;
-  }
-}
-
-std::string line_of(const TwoBuilds& run) {
-  std::string out = to_json(run);
-  std::erase(out, '\n');
-  return out + '\n';
-}
-
 std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 std::vector<Plant> plants_of(const TwoBuilds& run, const Registry& registry) {
@@ -429,11 +415,14 @@ SelfTest run_selftest(const SelfTestRequest& request, const Registry& registry, 
     const TwoBuilds run =
         gated(request, trials, plants, programs, rng.next(), roofs, registry, hooks.part(done, done));
     note_faults(run, out);
-    leave_out_faults(run, trials);
+    // The next gates leave out trials that were at fault.
+    for (std::size_t k = 0; k < trials.size(); ++k)
+      if (at_fault(run.trials[k])) trials[k].left_out = run.trials[k].left_out;
     if (run.partial) break;
     if (request.keep) {
-      const std::string line = line_of(run);
-      request.keep(line);
+      std::string line = to_json(run);
+      std::erase(line, '\n');
+      request.keep(line += '\n');
       hash = fnv1a(line, hash);
       out.raw_hash = hash_text(hash);
     }

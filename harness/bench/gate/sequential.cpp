@@ -28,10 +28,6 @@ struct Open {
   bool slower_by_layout, faster_by_layout;  ///< not in all layouts
 };
 
-Logs screen_of(const std::vector<double>& logs, const SequentialPolicy& policy) {
-  return Logs(logs).first(std::min(policy.screen, logs.size()));
-}
-
 /// The whole interval is within the limit, and the median within the margin. The interval of less than five
 /// launches is too wide for what is asked, whatever they are.
 bool is_same(const TrialLogs& trial, std::size_t launches, const SequentialPolicy& policy) {
@@ -53,9 +49,10 @@ double chance_of_slower(const TrialLogs& trial, std::size_t launches, const Sequ
   return p <= policy.same_level ? 1 - p : 0;
 }
 
-/// The looks, and one more when time runs out.
-double looks_of(const SequentialPolicy& policy) { return static_cast<double>(policy.looks.size() + 1); }
-double look_level(const SequentialPolicy& policy) { return policy.level / looks_of(policy); }
+/// Divides the level among the looks, and one more when time runs out.
+double look_level(const SequentialPolicy& policy) {
+  return policy.level / static_cast<double>(policy.looks.size() + 1);
+}
 
 /// Holm: the smallest p-value against level / m, the next against level / (m - 1), until one fails.
 template <class PValue>
@@ -196,10 +193,9 @@ SequentialDecisions rule(std::span<const TrialLogs> trials, const SequentialPoli
   SequentialDecisions out{.trials = std::vector<SequentialDecision>(trials.size()),
                           .family = std::max(trials.size(), policy.family)};
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    const Logs screen = screen_of(trials[i].head, policy);
     SequentialDecision& decision = out.trials[i];
-    decision.launches = screen.size();
-    if (is_same(trials[i], screen.size(), policy)) {
+    decision.launches = std::min(policy.screen, trials[i].head.size());
+    if (is_same(trials[i], decision.launches, policy)) {
       decision.standing = Standing::same;
       decision.screened = true;
     }

@@ -6,8 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 // A namespace of its own: builds join test files, and these names are short.
 namespace assay::timed_finding_test {
 namespace {

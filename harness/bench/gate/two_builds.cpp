@@ -3,7 +3,6 @@
 #include "bench/gate/two_builds.hpp"
 
 #include "bench/compare/words.hpp"
-#include "bench/gate/patience.hpp"
 #include "core/machine/clock.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
@@ -13,7 +12,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
+#include <iterator>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -202,6 +202,48 @@ Results side_of(const TwoBuilds& run, std::vector<double> PairedLaunch::*side) {
   return out;
 }
 
+/// Says why the reports of a name make no launch. At least one side has no times.
+Finding why_unusable(const std::array<Reported, launch_sides>& sides) {
+  const Reported &base = sides[base_side], &head = sides[head_side], &control = sides[control_side];
+  const auto timed = [](const Reported& one) { return !one.seconds.empty(); };
+  const Reported& either_base = base.error.empty() ? control : base;
+  if (!head.error.empty() && !either_base.error.empty()) {
+    return {Standing::skipped, "did not run here, in either program: " + head.error};
+  }
+  if (!either_base.error.empty()) return {Standing::not_comparable, "the base " + either_base.error};
+  if (head.failed && timed(base) && timed(control)) return {Standing::wrong, head.error};
+  if (!head.error.empty()) return {Standing::not_comparable, "the head " + head.error};
+  if (!timed(head) && !timed(base)) {
+    return {Standing::not_comparable, "neither program reported a time for it"};
+  }
+  return {Standing::not_comparable,
+          fmt::format("the {} reported no time for it", timed(head) ? "base" : "head")};
+}
+
+/// The standard error of a median by that of a mean, for many samples of a normal distribution.
+const double median_by_mean = std::sqrt(std::acos(-1.0) / 2);
+
+/// Returns how far single pairs lie from the middle of their launch.
+double pair_deviation(const PairedTrial& trial) {
+  std::vector<double> deviations;
+  for (const PairedLaunch& launch : trial.launches) {
+    for (const auto* side : {&launch.head, &launch.control}) {
+      const auto logs = log_ratios(*side, launch.base);
+      if (logs.size() > 2) deviations.push_back(robust_deviation(logs));
+    }
+  }
+  return deviations.empty() ? 0 : median(deviations);
+}
+
+std::size_t third_look_or_next(const SequentialPolicy& policy, std::size_t launches) {
+  constexpr std::size_t forgiving = 2;  // of the looks, from 0: two of 28 launches may be stray
+  for (std::size_t i = 0; i < policy.looks.size(); ++i) {
+    const bool last = i + 1 == policy.looks.size();
+    if ((i >= forgiving || last) && policy.looks[i] > launches) return policy.looks[i];
+  }
+  return launches + 1;
+}
+
 }  // namespace
 
 std::vector<PairedTrial> matched(const Description& base, const Description& head, const Selects& selects,
@@ -377,5 +419,116 @@ double moved_by_layout(const PairedTrial& trial) {
 
 Results base_results(const TwoBuilds& run) { return side_of(run, &PairedLaunch::base); }
 Results head_results(const TwoBuilds& run) { return side_of(run, &PairedLaunch::head); }
+
+void append(ReportedTimes& all, ReportedTimes later) {
+  for (auto& [name, more] : later) {
+    Reported& one = all[name];
+    std::ranges::move(more.seconds, std::back_inserter(one.seconds));
+    one.resolution = std::max(one.resolution, more.resolution);
+    one.failed = one.failed || more.failed;
+    if (!more.error.empty()) one.error = std::move(more.error);
+    if (!one.error.empty()) one.seconds.clear();
+  }
+}
+
+std::vector<PairedTrial> matched(const std::vector<std::string>& base, const std::vector<std::string>& head) {
+  std::vector<PairedTrial> out;
+  const auto add = [&](const std::string& name, Standing left_out, const char* why) {
+    if (std::ranges::find(out, name, [](const PairedTrial& one) { return one.trial.key; }) != out.end())
+      return;
+    PairedTrial& trial = out.emplace_back();
+    trial.trial.key = trial.trial.operation = name;
+    trial.left_out = {left_out, why};
+  };
+  for (const std::string& name : head) {
+    const auto in_base = std::ranges::count(base, name), in_head = std::ranges::count(head, name);
+    if (in_base == 0) {
+      add(name, Standing::added, "the base does not have it");
+    } else if (in_base > 1 || in_head > 1) {
+      add(name, Standing::not_comparable, "several have this name, and cannot be told apart");
+    } else {
+      add(name, Standing::undecided, "");
+    }
+  }
+  for (const std::string& name : base) {
+    if (std::ranges::find(head, name) == head.end()) add(name, Standing::gone, "the head does not have it");
+  }
+  return out;
+}
+
+void add_launch(TwoBuilds& run, const std::vector<std::size_t>& trials, LaunchReports reports) {
+  for (const std::size_t i : trials) {
+    PairedTrial& trial = run.trials[i];
+    std::array<Reported, launch_sides> sides;
+    for (std::size_t side = 0; side < launch_sides; ++side) sides[side] = reports[side][trial.trial.key];
+    if (std::ranges::none_of(sides, [](const Reported& one) { return one.seconds.empty(); })) {
+      trial.resolution = std::max(trial.resolution, std::log1p(sides[base_side].resolution) +
+                                                        std::log1p(sides[head_side].resolution));
+      trial.launches.push_back({.base = std::move(sides[base_side].seconds),
+                                .head = std::move(sides[head_side].seconds),
+                                .control = std::move(sides[control_side].seconds)});
+      continue;
+    }
+    trial.left_out = why_unusable(sides);
+    trial.launches.clear();
+  }
+}
+
+double wanted_patience(const PairedTrial& trial, const PatiencePolicy& policy) {
+  if (trial.launches.size() < policy.learning) return 1;
+  const double per_luck = median_by_mean * pair_deviation(trial) / policy.luck;
+  // The first launch had the usual number of pairs.
+  const auto usual = static_cast<double>(std::max<std::size_t>(1, trial.launches.front().base.size()));
+  return std::clamp(per_luck * per_luck / usual, 1.0, policy.most);
+}
+
+double slice_seconds(const PairedLaunch& launch, double shortest) {
+  double out = 0;
+  for (const auto* side : {&launch.base, &launch.head, &launch.control}) {
+    for (const double call : *side) out += std::max(call, shortest);
+  }
+  return out;
+}
+
+double usual_slice_seconds(const PairedTrial& trial) {
+  if (trial.launches.empty()) return 0;
+  return slice_seconds(trial.launches.front(), for_threads(trial.trial.threads, {}).slice_seconds);
+}
+
+double grant_patience(std::vector<PairedTrial>& trials, const std::vector<std::size_t>& which, double spare,
+                      const PatiencePolicy& policy) {
+  double wanted = 0;
+  for (const std::size_t i : which) {
+    trials[i].patience = wanted_patience(trials[i], policy);
+    wanted += (trials[i].patience - 1) * usual_slice_seconds(trials[i]);
+  }
+  if (wanted <= 0) return 0;
+  const double share = std::clamp(spare / wanted, 0.0, 1.0);
+  for (const std::size_t i : which) trials[i].patience = 1 + share * (trials[i].patience - 1);
+  return share * wanted;
+}
+
+void PatiencePlan::plan(TwoBuilds& run, const std::vector<std::size_t>& which, std::size_t launches,
+                        double seconds_left) {
+  slice_seconds_ = 0;
+  for (const std::size_t i : which) slice_seconds_ += usual_slice_seconds(run.trials[i]);
+  if (launches == 0) return;
+  const auto ahead = static_cast<double>(third_look_or_next(run.policy, launches) - launches);
+  double per_launch = seconds_left / ahead;
+  if (launches < run.policy.screen) {
+    const double share = run.timing.empty() ? policy_.screen : policy_.screen_of_others;
+    const double of_screen =
+        (seconds_left - (1 - share) * run.budget_seconds) / static_cast<double>(run.policy.screen - launches);
+    per_launch = run.timing.empty() ? std::min(per_launch, of_screen) : of_screen;
+  }
+  run.launch_seconds = per_launch;
+  if (launches < policy_.learning) return;
+  const double spare = per_launch / per_slice_second_ - slice_seconds_;
+  slice_seconds_ += grant_patience(run.trials, which, spare, policy_);
+}
+
+void PatiencePlan::took(double seconds) {
+  if (slice_seconds_ > 0) per_slice_second_ = seconds / slice_seconds_;
+}
 
 }  // namespace assay

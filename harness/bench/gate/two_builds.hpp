@@ -5,9 +5,11 @@
 #include "assay/shard.hpp"
 #include "bench/compare/pull_request.hpp"
 #include "bench/gate/sequential.hpp"
-#include "bench/measure/description.hpp"
+#include "bench/measure/sides.hpp"
 #include "bench/measure/turns.hpp"
+#include "core/json/json.hpp"
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -15,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -197,5 +200,91 @@ struct GateFile {
 /// code or rules; MissingShards where nothing else is wrong. Machines may differ, since both sides of a trial
 /// ran on one of them; `mixed_machines` says so, and seconds are withheld.
 TwoBuilds merged(std::vector<GateFile> files);
+
+// Programs and commands that time themselves, or are timed from outside, as sides of a gate: each process
+// start reports times by name.
+
+/// Times that process starts of one side reported by one name.
+struct Reported {
+  std::vector<double> seconds;
+  double resolution = 0;  ///< half of the last digit of a printed number, by that number
+  std::string error;      ///< why there are none, as the program said it; empty where it said nothing
+  bool failed = false;    ///< the error is a fault; else the benchmark was skipped on purpose
+};
+using ReportedTimes = std::map<std::string, Reported>;
+
+/// Appends what a later start of the same side reported.
+void append(ReportedTimes& all, ReportedTimes later);
+
+/// The names of both as trials. Those that one side lacks, and those that mean several things, are left out
+/// with the reason.
+std::vector<PairedTrial> matched(const std::vector<std::string>& base, const std::vector<std::string>& head);
+
+/// For messages, in the order of LaunchSide.
+inline constexpr std::array<std::string_view, launch_sides> launch_side_names{"base", "head", "control"};
+
+/// Reports of all sides in one launch, in the order of LaunchSide.
+using LaunchReports = std::array<ReportedTimes, launch_sides>;
+
+/// Adds a launch to each of these trials that all sides have times of. The others are left out with the
+/// reason: one that reports an error in the head alone is wrong.
+void add_launch(TwoBuilds& run, const std::vector<std::size_t>& trials, LaunchReports reports);
+
+/// Decides how many slices the launches of a trial are given.
+///
+/// A launch says one number per trial, the median over its pairs of slices. A call of microseconds gives 50
+/// pairs in the usual time; a call of milliseconds gives six, and with six the luck within a launch is most
+/// of what launches disagree about: 3 % between launches of a matrix product of 2 ms, 2.9 % of it from
+/// within. A launch that costs a tenth of a second to start is then worth less than it could be. So trials
+/// whose pairs vary more get more pairs, as far as the time left allows.
+///
+/// Trials get more by how much their pairs vary in earlier launches, never by which side was slower: if the
+/// sides are equal, the next launch still lies above or below with equal chance, which is all that the sign
+/// tests ask for.
+///
+/// The screen has all trials and decides most of them with the usual slices; the few that it leaves open get
+/// far more for the same seconds. So its launches are made longer only within a share of the budget.
+struct PatiencePolicy {
+  double luck = 0.008;            ///< deviation of a launch's number by its slices alone that is good enough
+  double most = 32;               ///< times the usual number of slices
+  std::size_t learning = 3;       ///< launches from which the variation of pairs is known
+  double screen = 0.18;           ///< share of the budget by whose end the screen is to be over
+  double screen_of_others = 0.5;  ///< likewise of programs that are not assay's, which take no turns
+};
+
+/// Times the usual number of slices with which luck within a launch is as small as asked; 1 while launches
+/// are too few to tell.
+double wanted_patience(const PairedTrial& trial, const PatiencePolicy& policy);
+
+/// Seconds that all sides spend in the slices of a launch. A slice is one call, or as many as last `shortest`
+/// seconds.
+double slice_seconds(const PairedLaunch& launch, double shortest);
+
+/// Seconds that all sides spend in the usual slices of a launch.
+double usual_slice_seconds(const PairedTrial& trial);
+
+/// Gives these trials the patience they want. Where that would take more than `spare` seconds, all get the
+/// same share of what they want beyond the usual. Returns the seconds that it takes.
+double grant_patience(std::vector<PairedTrial>& trials, const std::vector<std::size_t>& which, double spare,
+                      const PatiencePolicy& policy);
+
+/// Grants patience and seconds launch by launch, so that the screen ends within its share of the budget, and
+/// the budget lasts until a trial can be told that has a few stray launches: the third look, and after that
+/// the next.
+class PatiencePlan {
+ public:
+  explicit PatiencePlan(const PatiencePolicy& policy = {}) : policy_(policy) {}
+  /// Before a launch of these trials, with `launches` behind them and so much of the budget left.
+  void plan(TwoBuilds& run, const std::vector<std::size_t>& which, std::size_t launches, double seconds_left);
+  /// After it.
+  void took(double seconds);
+
+ private:
+  PatiencePolicy policy_;
+  double slice_seconds_ = 0;  ///< planned for the slices of this launch
+  /// The cost of a launch for each second of slices, by the last one: starting, filling inputs, handing over,
+  /// and on a busy machine the time that others take.
+  double per_slice_second_ = 1;
+};
 
 }  // namespace assay

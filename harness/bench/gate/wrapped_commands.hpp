@@ -3,7 +3,7 @@
 #pragma once
 
 #include "assay/results.hpp"
-#include "bench/gate/reported_times.hpp"
+#include "bench/gate/two_builds.hpp"
 
 #include <functional>
 #include <string>

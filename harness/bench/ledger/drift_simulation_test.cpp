@@ -1,6 +1,6 @@
 // Simulates the slow-downs that the sum of steps catches and no single gate can, and how often it cries wolf,
 // on scripted noise with fixed seeds. No clock is involved.
-#include "bench/compare/launches.hpp"
+#include "bench/compare/judge.hpp"
 #include "bench/compare/scripted_results_test.hpp"
 #include "bench/ledger/hand_made_ledger_test.hpp"
 #include "bench/ledger/ledger.hpp"

@@ -1,9 +1,9 @@
 // Ledgers as files: one per suite, for all machines, read with every value doubted.
-#include "bench/ledger/stored_ledger.hpp"
+#include "bench/ledger/ledger.hpp"
 
 #include "assay/error.hpp"
 #include "bench/compare/fields.hpp"
-#include "bench/programs/repository.hpp"
+#include "bench/programs/revision.hpp"
 #include "core/json/fields.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/text/command.hpp"
@@ -99,7 +99,6 @@ struct Form<Date> {
   }
 };
 
-// Beside the types, where argument-dependent lookup finds them.
 void describe(Fields& f, Acceptance& acceptance) {
   f("key", acceptance.key);
   f("figure", acceptance.figure, {.terse = true, .about = "of its output; without one it is the time"});

@@ -1,4 +1,4 @@
-#include "bench/ledger/stored_ledger.hpp"
+#include "bench/ledger/ledger.hpp"
 
 #include "assay/error.hpp"
 #include "bench/ledger/hand_made_ledger_test.hpp"

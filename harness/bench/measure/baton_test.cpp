@@ -1,4 +1,4 @@
-#include "bench/measure/shared_memory.hpp"
+#include "bench/measure/turns.hpp"
 
 #include "assay/error.hpp"
 

@@ -1,5 +1,5 @@
 // The description that a program gives of itself, through its files.
-#include "bench/measure/description.hpp"
+#include "bench/measure/sides.hpp"
 
 #include "assay/files.hpp"
 #include "core/check/doubling.hpp"

@@ -2,7 +2,6 @@
 
 #include "assay/measure.hpp"
 
-#include "bench/measure/allocations.hpp"
 #include "bench/measure/measure.hpp"
 #include "bench/measure/sampler.hpp"
 #include "core/check/doubling.hpp"

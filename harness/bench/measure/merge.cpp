@@ -85,14 +85,11 @@ constexpr std::array<std::string_view, 8> facts_of_machine{
     "processor",  "cores",         "instruction sets",  "caches",
     "hypervisor", "OpenBLAS core", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"};
 
-bool is_of_machine(const Fact& fact) {
-  return std::ranges::find(facts_of_machine, fact.name) != facts_of_machine.end();
-}
-
 std::vector<Fact> facts_of_build(const Machine& machine) {
-  std::vector<Fact> out;
-  std::ranges::copy_if(machine.facts, std::back_inserter(out),
-                       [](const Fact& fact) { return !is_of_machine(fact); });
+  std::vector<Fact> out = machine.facts;
+  std::erase_if(out, [](const Fact& fact) {
+    return std::ranges::find(facts_of_machine, fact.name) != facts_of_machine.end();
+  });
   return out;
 }
 
@@ -152,6 +149,9 @@ std::vector<TrialResult> trials_in_order(std::vector<ShardFile>& files) {
     throw Error("merge", fmt::format("the shards hold {} cases, and {} were selected", held, cases),
                 "merge shards of one run");
   }
+  const auto refuse = [](const ShardFile& file, const std::string& what) {
+    throw Error(file.name, what, "merge shards of one run");
+  };
   std::vector<Place> places(cases);
   std::map<std::string, std::string> known;  // trials, and the files that hold them
   for (ShardFile& file : files) {
@@ -159,18 +159,13 @@ std::vector<TrialResult> trials_in_order(std::vector<ShardFile>& files) {
     std::vector<std::string> names;
     for (TrialResult& trial : file.results.trials) {
       const auto [other, is_new] = known.emplace(trial.key, file.name);
-      if (!is_new) {
-        throw Error(file.name, fmt::format("holds the trial {}, and so does {}", trial.key, other->second),
-                    "merge shards of one run");
-      }
+      if (!is_new) refuse(file, fmt::format("holds the trial {}, and so does {}", trial.key, other->second));
       if (names.empty() || names.back() != case_of(trial)) names.push_back(case_of(trial));
       if (names.size() > positions.size()) break;
       Place& place = places.at(static_cast<std::size_t>(positions[names.size() - 1]));
       if (!place.file.empty() && place.file != file.name) {
-        throw Error(file.name,
-                    fmt::format("holds case {} of the selection, and so does {}", positions[names.size() - 1],
-                                place.file),
-                    "merge shards of one run");
+        refuse(file, fmt::format("holds case {} of the selection, and so does {}",
+                                 positions[names.size() - 1], place.file));
       }
       place.file = file.name;
       place.trials.push_back(std::move(trial));

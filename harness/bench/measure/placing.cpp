@@ -15,12 +15,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace assay {
 namespace {

@@ -1,5 +1,5 @@
 // Sides of a launch in one process: what the processes of a gate do, with threads in their place.
-#include "bench/measure/shared_memory.hpp"
+#include "bench/measure/turns.hpp"
 
 #include <gtest/gtest.h>
 

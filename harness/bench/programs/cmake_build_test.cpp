@@ -1,4 +1,4 @@
-#include "bench/programs/cmake_build.hpp"
+#include "bench/programs/project.hpp"
 
 #include "assay/files.hpp"
 #include "core/files/scratch.hpp"

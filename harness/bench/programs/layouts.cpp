@@ -2,8 +2,8 @@
 
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "bench/programs/cmake_build.hpp"
 #include "bench/programs/link_recipe.hpp"
+#include "bench/programs/project.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/file_lock.hpp"
 #include "core/files/this_program.hpp"
@@ -33,14 +33,13 @@ struct NoMore {
   bool lasting = true;
 };
 
-std::string failure_of(const Words& words, int exit_code, const std::string& said) {
-  return fmt::format("`{}` ended with status {}: {}", fmt::join(words, " "), exit_code,
-                     said.substr(0, said.find('\n')));
-}
-
 std::string output_of(const Words& words, const fs::path& folder, const Hooks& hooks) {
   Answer answer = ask_child({.words = words, .folder = folder}, hooks);
-  if (answer.exit_code != 0) throw NoMore{failure_of(words, answer.exit_code, answer.errors), false};
+  if (answer.exit_code != 0) {
+    throw NoMore{fmt::format("`{}` ended with status {}: {}", fmt::join(words, " "), answer.exit_code,
+                             answer.errors.substr(0, answer.errors.find('\n'))),
+                 false};
+  }
   return std::move(answer.output);
 }
 

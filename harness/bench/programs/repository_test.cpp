@@ -1,4 +1,4 @@
-#include "bench/programs/repository.hpp"
+#include "bench/programs/revision.hpp"
 
 #include "assay/files.hpp"
 #include "core/files/child_process.hpp"

@@ -153,7 +153,6 @@ std::vector<std::string> contradictions_in(const ClaimsReport& report) {
 
 }  // namespace
 
-// Beside the types, where argument-dependent lookup finds them.
 void describe(Fields& f, DecidingCase& one) {
   f("key", one.key);
   f("against", one.against, {.terse = true});

@@ -209,7 +209,6 @@ std::string to_markdown(const History& history) {
   return to_markdown(out);
 }
 
-// Beside the types, where argument-dependent lookup finds them.
 void describe(Fields& f, HistoryRun& run) {
   f("file", run.file);
   f("date", run.date);

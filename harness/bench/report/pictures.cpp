@@ -1,5 +1,5 @@
 // Pictures of a suite's report.
-#include "bench/report/pictures.hpp"
+#include "bench/report/content.hpp"
 
 #include "bench/compare/pull_request.hpp"
 #include "core/markup/document.hpp"
@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string>
 
 namespace assay {
 namespace {
@@ -19,10 +18,6 @@ namespace {
 constexpr std::size_t most_speedups = 40, most_rates = 800;
 
 bool has_seconds(const TimeRow& row) { return std::isfinite(row.seconds.middle) && row.seconds.middle > 0; }
-
-double relative_width(const TimeRow& row) {
-  return (row.seconds.high - row.seconds.low) / row.seconds.middle;
-}
 
 }  // namespace
 
@@ -139,7 +134,8 @@ std::vector<const TimeRow*> rows_to_show(const Report& report) {
   }
   std::ranges::stable_sort(out, {}, [&](const TimeRow* row) {
     const auto found = moved.find(row->trial.key);
-    return std::pair(found == moved.end() ? 2 : found->second, -relative_width(*row));
+    const double relative_width = (row->seconds.high - row->seconds.low) / row->seconds.middle;
+    return std::pair(found == moved.end() ? 2 : found->second, -relative_width);
   });
   return out;
 }

@@ -43,12 +43,6 @@ std::vector<Counted> counted_cases(const Results& results) {
   return out;
 }
 
-std::multimap<std::string, const TrialResult*> by_case(const Results& results) {
-  std::multimap<std::string, const TrialResult*> out;
-  for (const TrialResult& trial : results.trials) out.emplace(case_of(trial), &trial);
-  return out;
-}
-
 /// The trial whose time counts for a case, or why there is none.
 struct Choice {
   const TrialResult* trial = nullptr;
@@ -145,7 +139,8 @@ Prediction predict_from(const std::string& label, const Results& results, const 
                     results.cases_left_out);
     return out;
   }
-  const auto trials = by_case(times);
+  std::multimap<std::string, const TrialResult*> trials;  // by case
+  for (const TrialResult& trial : times.trials) trials.emplace(case_of(trial), &trial);
   std::vector<const TrialResult*> chosen;
   std::vector<std::string> reasons;
   for (const Counted& row : rows) {
@@ -194,16 +189,12 @@ Prediction predict_from(const std::string& label, const Results& results, const 
 /// Seconds of a step by operation: one number for each launch, or a single one made of medians.
 using Steps = std::map<std::string, std::vector<double>>;
 
-const TrialResult& trial_named(const Results& results, const std::string& key) {
-  return *std::ranges::find(results.trials, key, &TrialResult::key);
-}
-
 bool of_launches(const Prediction& one) { return one.source == IntervalSource::launches; }
 
 Steps steps_of(const Results& results, const Prediction& prediction, bool by_launch) {
   Steps out;
   for (const Contribution& part : prediction.contributions) {
-    const TrialResult& trial = trial_named(results, part.key);
+    const TrialResult& trial = *std::ranges::find(results.trials, part.key, &TrialResult::key);
     std::vector<double>& sums = out[trial.operation];
     sums.resize(by_launch ? prediction.launches : 1);
     add_launches(sums, trial, part.per_step);

@@ -1,6 +1,6 @@
 #include "assay/report.hpp"
 
-#include "bench/compare/outcome_of.hpp"
+#include "bench/compare/words.hpp"
 #include "bench/report/hand_made_test.hpp"
 #include "core/json/json.hpp"
 

@@ -2,7 +2,6 @@
 #include "bench/compare/pull_request.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/report/content.hpp"
-#include "bench/report/pictures.hpp"
 #include "core/code/calls.hpp"
 #include "core/text/figures.hpp"
 

@@ -1,13 +1,12 @@
 #include "bench/report/content.hpp"
 
-#include "bench/compare/outcome_of.hpp"
+#include "bench/compare/words.hpp"
 #include "bench/report/hand_made_test.hpp"
 #include "core/json/json.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 namespace assay {

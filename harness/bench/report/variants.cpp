@@ -26,10 +26,6 @@ struct Rivals {
   const TrialResult* peer = nullptr;
 };
 
-void take_faster(const TrialResult*& best, const TrialResult& trial) {
-  if (best == nullptr || time_of(trial).middle < time_of(*best).middle) best = &trial;
-}
-
 std::string_view without_tier(std::string_view variant) { return variant.substr(0, variant.find('@')); }
 
 /// Trials of one operation, by variant without tier and by problem: the fastest tier.
@@ -138,7 +134,8 @@ std::vector<PeerRow> peers(const Results& results) {
   for (const TrialResult& trial : results.trials) {
     if (!is_measured(trial) || trial.variant == "naive") continue;
     Rivals& rivals = all[{trial.operation, trial.threads}][trial.problem];
-    take_faster(is_library(results, trial) ? rivals.peer : rivals.ours, trial);
+    const TrialResult*& best = is_library(results, trial) ? rivals.peer : rivals.ours;
+    if (best == nullptr || time_of(trial).middle < time_of(*best).middle) best = &trial;
   }
   std::vector<PeerRow> out;
   for (const auto& [which, problems] : all) {

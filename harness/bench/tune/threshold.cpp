@@ -299,8 +299,6 @@ void add_refused(std::vector<RefusedSizes>& list, RefusedSizes one, Index size) 
   same->sizes.push_back(size);
 }
 
-std::string first_line_of(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 void add_sizes(ThresholdQuestion& out, const ThresholdRequest& request, const Machine& machine) {
   const std::vector<Index> all = geometric_sizes(request.from, request.to, request.step);
   std::size_t by_contract = 0;
@@ -313,8 +311,9 @@ void add_sizes(ThresholdQuestion& out, const ThresholdRequest& request, const Ma
       }
     } catch (const Error& refusal) {
       if (++by_contract == all.size()) throw;
+      const std::string why = refusal.what();
       add_refused(out.refused,
-                  {.by = std::string(out.operation->name()), .why = first_line_of(refusal.what())}, size);
+                  {.by = std::string(out.operation->name()), .why = why.substr(0, why.find('\n'))}, size);
     }
   }
   if (out.sizes.size() == 1) {

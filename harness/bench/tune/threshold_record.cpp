@@ -1,4 +1,4 @@
-#include "bench/tune/threshold_record.hpp"
+#include "bench/tune/threshold.hpp"
 
 #include "assay/error.hpp"
 #include "core/text/figures.hpp"
@@ -138,8 +138,6 @@ constexpr std::string_view keywords =
     "static_cast struct switch template this thread_local throw true try typedef typeid "
     "typename union unsigned using virtual void volatile wchar_t while xor xor_eq ";
 
-bool is_keyword(const std::string& name) { return keywords.find(" " + name + " ") != std::string_view::npos; }
-
 /// Letters as in ASCII: readers of the header may have another locale.
 bool is_spelled_as_identifier(const std::string& name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -217,7 +215,8 @@ void require_identifier(const std::string& name) {
   if (!is_spelled_as_identifier(name)) {
     throw Error(where, "is no identifier of C++", "use letters, digits and _, a letter first");
   }
-  if (is_keyword(name)) throw Error(where, "is a keyword of C++", "give another name");
+  if (keywords.find(" " + name + " ") != std::string_view::npos)
+    throw Error(where, "is a keyword of C++", "give another name");
   if (is_reserved(name)) {
     throw Error(where, "is reserved", "begin with a letter, and have no two _ in a row");
   }

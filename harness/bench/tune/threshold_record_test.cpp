@@ -1,6 +1,6 @@
 // Tests the record of a break-even, and the header that holds it.
-#include "bench/tune/threshold_record.hpp"
 #include "assay/error.hpp"
+#include "bench/tune/threshold.hpp"
 #include "core/check/doubling.hpp"
 #include "core/json/json.hpp"
 

@@ -75,10 +75,6 @@ struct VariablePolicy {
   std::size_t shared_bytes = 0;   ///< the most that a case may take
 };
 
-/// The signature of sample_sides().
-using SampleSides =
-    std::function<std::vector<std::vector<TurnSample>>(const PairRequest& request, const Hooks& hooks)>;
-
 /// Measures rounds in which each candidate is a process of its own, beside a second default as the control.
 /// All take turns slice by slice, in an order that is drawn, on the same core and the same data. The first
 /// round checks every variant in its process.

@@ -12,7 +12,6 @@
 #include <numeric>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace assay {
 namespace {
@@ -330,19 +329,6 @@ class Calibrator {
   double warm_up_excess_ = 0;
 };
 
-}  // namespace
-
-std::string_view to_string(Doubt doubt) {
-  constexpr std::array<std::string_view, 5> words{"drift", "warm-up", "cache", "parts", "weather"};
-  return words[static_cast<std::size_t>(doubt)];
-}
-
-bool Calibration::flagged(Doubt doubt) const { return std::ranges::count(flags, doubt, &Flag::doubt) > 0; }
-
-Calibration calibrate(const Job& job) { return Calibrator(job).run(); }
-
-namespace {
-
 /// Fewer pages than this share may be missing and not be seen: a file has its header, which is always read.
 constexpr double unseen = 1e-3;
 
@@ -378,6 +364,15 @@ double met(const TimedWindow& window, double rate) {
 }
 
 }  // namespace
+
+std::string_view to_string(Doubt doubt) {
+  constexpr std::array<std::string_view, 5> words{"drift", "warm-up", "cache", "parts", "weather"};
+  return words[static_cast<std::size_t>(doubt)];
+}
+
+bool Calibration::flagged(Doubt doubt) const { return std::ranges::count(flags, doubt, &Flag::doubt) > 0; }
+
+Calibration calibrate(const Job& job) { return Calibrator(job).run(); }
 
 std::optional<ColdPages> cold_pages_of(const Job& job) {
   const std::vector<double> all = load_seconds(job);

@@ -1,4 +1,4 @@
-#include "training/epoch/epoch_log.hpp"
+#include "training/epoch/epoch_prediction.hpp"
 
 #include "assay/error.hpp"
 #include "core/json/json.hpp"

@@ -1,8 +1,8 @@
-/// One epoch of a job that the program trains itself: predicted, then run, then compared with its
-/// prediction.
+/// Epochs of jobs that the program trains itself: predicted, then run, then compared with their predictions;
+/// and the log of these, one per line of a file, and how good they were taken together.
 #pragma once
 
-#include "training/epoch/epoch_log.hpp"
+#include "training/epoch/forecast.hpp"
 #include "training/epoch/own_jobs.hpp"
 
 #include <optional>
@@ -10,6 +10,82 @@
 #include <vector>
 
 namespace assay {
+
+/// One epoch that was predicted, then run.
+struct LoggedModel {
+  std::string model;  ///< `M4`
+  Interval seconds;   ///< coverage 0 where there is none
+};
+/// Validation or all checkpoints of an epoch.
+struct LoggedSegment {
+  std::string name;    ///< `validation`, `checkpoint`
+  Interval predicted;  ///< coverage 0 where there is none
+  double seconds = 0;  ///< measured
+};
+struct LoggedEpoch {
+  TrainingJob job;
+  std::string date, commit, machine;
+  std::string frozen;             ///< hash of the prediction as it was written down
+  double seconds = 0;             ///< measured
+  double prediction_seconds = 0;  ///< the time of predicting
+  /// Mean seconds of a step without loading, in the calibration and in the epoch; 0: not known.
+  double predicted_step = 0, measured_step = 0;
+  double other_busy_share = 0, steal_share = 0;
+  double taken_in_calibration = 0;  ///< the share of both then; 0: not known
+  std::vector<LoggedModel> models;
+  Experience experience;                ///< of the epochs before it; none without a log
+  std::vector<LoggedSegment> segments;  ///< of the job: validation, checkpoints
+  std::vector<Elsewhere> elsewhere;
+};
+inline constexpr std::string_view epoch_log_schema = "assay.epoch_log/1";
+
+class Fields;
+void describe(Fields& f, LoggedEpoch& epoch);
+std::string to_line(const LoggedEpoch& epoch);
+/// Throws Error naming file, line and key.
+std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::string& where);
+
+/// Returns how far the epochs of this machine lay beyond the calibrated intervals of this model.
+std::vector<double> earlier_errors(const std::vector<LoggedEpoch>& log, const std::string& machine,
+                                   std::string_view model);
+
+/// Absolute relative errors of many predictions.
+struct ErrorSummary {
+  std::string predicted;  ///< `the same setting, M4`
+  std::size_t epochs = 0;
+  double median = 0, p95 = 0, largest = 0;
+  std::size_t with_interval = 0, inside = 0;
+};
+inline constexpr std::string_view same_setting = "the same setting, ",
+                                  with_experience = "the same setting, M4 with the epochs before it",
+                                  unrun_setting = "a setting that had not been run, M4",
+                                  at_the_pace = " at the pace of the epoch";
+
+/// Sums up, where the log has such predictions:
+///  - those of each model for the setting that was run;
+///  - M4 in the interval that was made with the epochs before;
+///  - M4 at the pace of the epoch: all that it predicted is multiplied by the time of steps without loading
+///  in
+///    the epoch over their time in the calibration, so that the model's own error is left;
+///  - each kind of segment, `validation alone`;
+///  - M4 for other settings of the same job, against the median of the epochs that were run with them, and at
+///    the pace of each of these.
+std::vector<ErrorSummary> errors_of(const std::vector<LoggedEpoch>& log);
+
+/// How much longer the setting takes that was predicted to be fastest than the setting that was: for each job
+/// and batch of which several settings were run.
+struct Regret {
+  std::string job;
+  LoaderSetting recommended, best;
+  double regret = 0;
+};
+std::vector<Regret> regrets(const std::vector<LoggedEpoch>& log);
+/// Tells regret at one pace: epochs' times are divided by the time of a step without loading in them. Only
+/// the plain regret tells of a setting that slows steps down, and does not only make them wait.
+std::vector<Regret> regrets_at_pace(const std::vector<LoggedEpoch>& log);
+
+/// Tables of all of these, every epoch, and the hash of the file.
+std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::string& hash);
 
 struct PredictionSettings {
   CalibrationPolicy calibration;

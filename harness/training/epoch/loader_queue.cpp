@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace assay {
@@ -30,11 +31,9 @@ class Worker {
 };
 
 Worker& first_to_be_ready(std::vector<Worker>& workers) {
-  Worker* out = nullptr;
-  for (Worker& worker : workers) {
-    if (worker.has_batch() && (out == nullptr || worker.first_ready() < out->first_ready())) out = &worker;
-  }
-  return *out;
+  return *std::ranges::min_element(workers, {}, [](const Worker& worker) {
+    return worker.has_batch() ? worker.first_ready() : std::numeric_limits<double>::infinity();
+  });
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -214,6 +213,64 @@ std::string why_no_parts(const Calibration& c) {
   return "";
 }
 
+void add_by_parts(const Question& question, std::vector<ModelPrediction>& out) {
+  const auto& [c, target, segments] = question;
+  const std::string missing = why_no_parts(c);
+  if (!missing.empty()) {
+    for (const Model model : by_parts) out.push_back({.model = model, .impossible = missing});
+    return;
+  }
+  const LoaderQueue queue = fitted_queue(c);
+  const std::vector<Interval> ends = resampled_periods(c, queue);
+  const Index steps = std::max(played_steps, static_cast<Index>(std::min(target.steps, most_played_steps)));
+  const QueueRun run = play_drawn(queue, steps, c.load, c.rest);
+  // The time before the first step. Without workers the first batch is loaded in its own step, like any
+  // other.
+  std::array<double, by_parts.size()> fills{};
+  if (queue.workers > 0) {
+    fills.fill(c.queue.load_contention * mean_of(c.load));
+    fills.back() = run.first_fill;
+  }
+  auto periods = periods_of(c, queue, replica_steps, c.load, c.rest);
+  periods.back() = (run.seconds - fills.back()) / static_cast<double>(steps) + hand_over(c);
+  for (std::size_t k = 0; k < by_parts.size(); ++k) {
+    ModelPrediction one{.model = by_parts[k], .period = periods[k]};
+    const double fill = target.from_start ? fills[k] : 0;
+    one.one_off = target.from_start ? std::max(0.0, c.one_off - fill) : 0;
+    const double middle = target.steps * periods[k];
+    Interval measured{middle, middle, middle, 0};
+    if (ends.empty()) {
+      one.no_interval = "means alone, without times of single steps";
+    } else {
+      measured = {middle * ends[k].low, middle, middle * ends[k].high, predicted_coverage};
+    }
+    out.push_back(completed(one, question, fill, measured));
+  }
+}
+
+/// Returns the time that the loop waits longer for batches that miss pages, as M4 plays it.
+std::optional<Segment> cold_segment(const Calibration& c, double steps) {
+  if (!c.cold || steps < 1 || c.load.empty() || c.rest.empty()) return std::nullopt;
+  // Until e^-12 of the pages are missing, or for a while where that never comes: the epoch goes on like it.
+  constexpr double gone = 12, longest = 20000;
+  const double rate = c.cold->rate;
+  const double most = std::min({steps, rate > 0 ? std::ceil(gone / rate) : longest, longest});
+  const double scale = rate > 0 ? 1 : steps / most;
+  const auto count = static_cast<Index>(most);
+  const auto played = [&](double extra) {
+    LoaderQueue queue = c.queue;
+    queue.cold = {.first = extra, .rate = rate};
+    return play_drawn(queue, count, c.load, c.rest).seconds;
+  };
+  const double warm = played(0);
+  const auto longer = [&](double extra) { return scale * std::max(0.0, played(extra) - warm); };
+  const Interval& extra = c.cold->extra;
+  Segment out{.kind = SegmentKind::cold_pages, .mean = extra.middle};
+  for (Index i = 0; i < count; ++i) out.count += scale * std::exp(-rate * static_cast<double>(i));
+  out.seconds = {longer(extra.low), longer(extra.middle), longer(extra.high), extra.coverage};
+  return out;
+}
+
 }  // namespace
 
 QueueRun play_drawn(const LoaderQueue& queue, Index steps, const std::vector<double>& load,
@@ -309,45 +366,6 @@ Index enough_steps(const Calibration& c, const Target& target) {
   return 0;
 }
 
-namespace {
-
-void add_by_parts(const Question& question, std::vector<ModelPrediction>& out) {
-  const auto& [c, target, segments] = question;
-  const std::string missing = why_no_parts(c);
-  if (!missing.empty()) {
-    for (const Model model : by_parts) out.push_back({.model = model, .impossible = missing});
-    return;
-  }
-  const LoaderQueue queue = fitted_queue(c);
-  const std::vector<Interval> ends = resampled_periods(c, queue);
-  const Index steps = std::max(played_steps, static_cast<Index>(std::min(target.steps, most_played_steps)));
-  const QueueRun run = play_drawn(queue, steps, c.load, c.rest);
-  // The time before the first step. Without workers the first batch is loaded in its own step, like any
-  // other.
-  std::array<double, by_parts.size()> fills{};
-  if (queue.workers > 0) {
-    fills.fill(c.queue.load_contention * mean_of(c.load));
-    fills.back() = run.first_fill;
-  }
-  auto periods = periods_of(c, queue, replica_steps, c.load, c.rest);
-  periods.back() = (run.seconds - fills.back()) / static_cast<double>(steps) + hand_over(c);
-  for (std::size_t k = 0; k < by_parts.size(); ++k) {
-    ModelPrediction one{.model = by_parts[k], .period = periods[k]};
-    const double fill = target.from_start ? fills[k] : 0;
-    one.one_off = target.from_start ? std::max(0.0, c.one_off - fill) : 0;
-    const double middle = target.steps * periods[k];
-    Interval measured{middle, middle, middle, 0};
-    if (ends.empty()) {
-      one.no_interval = "means alone, without times of single steps";
-    } else {
-      measured = {middle * ends[k].low, middle, middle * ends[k].high, predicted_coverage};
-    }
-    out.push_back(completed(one, question, fill, measured));
-  }
-}
-
-}  // namespace
-
 std::vector<ModelPrediction> predict_with_all(const Calibration& c, const Target& target) {
   const Question question{c, target};
   std::vector<ModelPrediction> out{by_mean(question), by_line(question)};
@@ -362,33 +380,6 @@ const ModelPrediction* most_elaborate(const std::vector<ModelPrediction>& predic
   }
   return out;
 }
-
-namespace {
-
-/// Returns the time that the loop waits longer for batches that miss pages, as M4 plays it.
-std::optional<Segment> cold_segment(const Calibration& c, double steps) {
-  if (!c.cold || steps < 1 || c.load.empty() || c.rest.empty()) return std::nullopt;
-  // Until e^-12 of the pages are missing, or for a while where that never comes: the epoch goes on like it.
-  constexpr double gone = 12, longest = 20000;
-  const double rate = c.cold->rate;
-  const double most = std::min({steps, rate > 0 ? std::ceil(gone / rate) : longest, longest});
-  const double scale = rate > 0 ? 1 : steps / most;
-  const auto count = static_cast<Index>(most);
-  const auto played = [&](double extra) {
-    LoaderQueue queue = c.queue;
-    queue.cold = {.first = extra, .rate = rate};
-    return play_drawn(queue, count, c.load, c.rest).seconds;
-  };
-  const double warm = played(0);
-  const auto longer = [&](double extra) { return scale * std::max(0.0, played(extra) - warm); };
-  const Interval& extra = c.cold->extra;
-  Segment out{.kind = SegmentKind::cold_pages, .mean = extra.middle};
-  for (Index i = 0; i < count; ++i) out.count += scale * std::exp(-rate * static_cast<double>(i));
-  out.seconds = {longer(extra.low), longer(extra.middle), longer(extra.high), extra.coverage};
-  return out;
-}
-
-}  // namespace
 
 std::string_view to_string(SegmentKind kind) {
   constexpr std::array<std::string_view, 3> words{"validation", "checkpoint", "cold pages"};

@@ -1,10 +1,12 @@
 /// Jobs that the program trains itself, for `assay epoch` and `assay tune`: their files, and how a job is
-/// measured: its parts, a short calibration, a whole epoch. All times are seconds.
+/// measured: its parts, a short calibration, a whole epoch, and epochs with settings of the loader that were
+/// never run. All times are seconds.
 #pragma once
 
 #include "assay/hooks.hpp"
 #include "assay/machine.hpp"
 #include "assay/training.hpp"
+#include "training/epoch/calibration.hpp"
 #include "training/job/job.hpp"
 
 #include <chrono>
@@ -86,5 +88,34 @@ EpochRun run_epoch(Training& training, const TrainingPlan& plan,
 /// The epoch as a job, with which predictions are compared. Its window is the steps, without validation and
 /// checkpoints.
 Job measured_job(const TrainingJob& job, const EpochRun& run);
+
+struct LoaderSetting {
+  Index workers = 0, prefetch = 2;
+  bool operator==(const LoaderSetting&) const = default;
+};
+
+struct Elsewhere {
+  LoaderSetting setting;
+  double seconds = 0;  ///< of an epoch
+};
+
+/// The way in which batches and steps are timed alone, and beside as many workers as the settings have, which
+/// make batches without ever waiting.
+struct PartsPolicy {
+  Index rounds = 12;  ///< each times every part once, so that the parts share the pace of the machine
+  double part_seconds = 0.025;  ///< of each in a round
+  double seconds = 4;           ///< the rounds are spread over this time
+};
+
+/// Carries the times of batches and steps that the calibration knows over to other settings: a step with
+/// workers takes longer by the share of its time in which they work, at the rate at which it does beside
+/// workers that always work. The queue is played as M4 plays it. `beside` is the time that an epoch takes
+/// beside its steps, whatever the loader. No epoch is trained.
+std::vector<Elsewhere> elsewhere(Training& training, const TrainingPlan& plan, const Calibration& calibration,
+                                 const std::vector<LoaderSetting>& settings, double beside,
+                                 const PartsPolicy& policy, const Hooks& hooks);
+
+/// No workers; one and two of them with 1, 2 and 4 batches ahead.
+std::vector<LoaderSetting> usual_settings();
 
 }  // namespace assay

@@ -1,7 +1,6 @@
 // Tests the measurement of a training that a script plays.
 #include "training/epoch/own_jobs.hpp"
 
-#include "training/epoch/elsewhere.hpp"
 #include "training/epoch/forecast.hpp"
 #include "training/epoch/scripted_training_test.hpp"
 #include "training/epoch/spread.hpp"

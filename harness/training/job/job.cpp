@@ -154,10 +154,6 @@ bool can_agree(const Quoted& stated, double computed, double half_width) {
   return std::abs(stated.value - computed) <= stated.rounding + half_width + slack;
 }
 
-std::string_view to_string(PhaseKind kind) { return phase_kind_words[static_cast<std::size_t>(kind)]; }
-std::string_view to_string(Scope scope) { return scope_words[static_cast<std::size_t>(scope)]; }
-std::string_view to_string(PageCache cache) { return page_cache_words[static_cast<std::size_t>(cache)]; }
-
 StepPhase timed_phase(std::string name, PhaseKind kind, std::vector<double> seconds, bool overlaps,
                       Scope scope) {
   const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);

@@ -51,18 +51,20 @@ enum class PhaseKind {
   other
 };
 inline constexpr std::array<std::string_view, 5> phase_kind_words{"load", "copy", "compute", "sync", "other"};
-std::string_view to_string(PhaseKind kind);
+inline std::string_view to_string(PhaseKind kind) { return phase_kind_words[static_cast<std::size_t>(kind)]; }
 
 /// The whole that a phase is a part of: a step of training, a batch of validation, a checkpoint. Parts of
 /// different scopes are never added.
 enum class Scope { training, validation, checkpoint };
 inline constexpr std::array<std::string_view, 3> scope_words{"training", "validation", "checkpoint"};
-std::string_view to_string(Scope scope);
+inline std::string_view to_string(Scope scope) { return scope_words[static_cast<std::size_t>(scope)]; }
 
 /// State of the page cache when a window was measured.
 enum class PageCache { unknown, cold, warm };
 inline constexpr std::array<std::string_view, 3> page_cache_words{"unknown", "cold", "warm"};
-std::string_view to_string(PageCache cache);
+inline std::string_view to_string(PageCache cache) {
+  return page_cache_words[static_cast<std::size_t>(cache)];
+}
 
 struct StepPhase {
   std::string name;

@@ -1,12 +1,10 @@
-#include "training/job/memory_events.hpp"
+#include "training/job/trace.hpp"
 
 #include "assay/error.hpp"
 #include "training/job/scratch_file_test.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-
-#include <functional>
 
 namespace assay {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "assay/error.hpp"
 #include "core/json/json.hpp"
-#include "training/job/operator_cases.hpp"
 #include "training/job/scratch_file_test.hpp"
 
 #include <fmt/format.h>

@@ -17,11 +17,6 @@ doc::Text number(Index value) { return doc::count(static_cast<double>(value)); }
 
 doc::Text yes_or_no(std::optional<bool> value) { return !value ? "" : *value ? "yes" : "no"; }
 
-/// Seconds between two values that no probability is known for.
-doc::Text ranged(double low, double middle, double high) {
-  return doc::seconds(Interval{.low = low, .middle = middle, .high = high});
-}
-
 std::string loader_text(const Forecast& f) {
   const LoaderSetup& loader = f.job.loader;
   if (!loader.workers) return "workers not stated";
@@ -169,7 +164,7 @@ void add_changes(const Forecast& f, std::vector<doc::Block>& out) {
       name += fmt::format(" ({})", at - given.begin() + 1);
     }
     changes.rows.push_back(
-        {name, ranged(one.least, one.seconds, one.most),
+        {name, doc::seconds(Interval{.low = one.least, .middle = one.seconds, .high = one.most}),
          same ? "none"
               : fmt::format("{} {}", seconds_text(std::abs(one.saved)), one.saved > 0 ? "less" : "more"),
          doc::seconds(one.saved), one.given});
@@ -220,19 +215,17 @@ doc::List drifts_of(const Forecast& f) {
   return out;
 }
 
-std::string weather_of(const Weather& weather) {
-  return fmt::format("other processes used {} of the processors meanwhile, and the host took {}",
-                     percent_text(weather.other_busy_share), percent_text(weather.steal_share));
-}
-
 std::string missed_text(const KnownEpoch& known) {
   const Interval& predicted = known.predicted;
   const bool longer = known.seconds > predicted.high;
   const double end = longer ? predicted.high : predicted.low;
   return fmt::format(
-      "MISSED: the epoch took {}, {} {} than the {} that was predicted, {}; {}", seconds_text(known.seconds),
-      percent_text(longer ? known.seconds / end - 1 : 1 - known.seconds / end), longer ? "more" : "less",
-      longer ? "most" : "least", fine_seconds_text(predicted), weather_of(known.weather));
+      "MISSED: the epoch took {}, {} {} than the {} that was predicted, {}; other processes used {} of the "
+      "processors "
+      "meanwhile, and the host took {}",
+      seconds_text(known.seconds), percent_text(longer ? known.seconds / end - 1 : 1 - known.seconds / end),
+      longer ? "more" : "less", longer ? "most" : "least", fine_seconds_text(predicted),
+      percent_text(known.weather.other_busy_share), percent_text(known.weather.steal_share));
 }
 
 /// The most elaborate model of the first later measurement that lay outside its interval; null for none.
