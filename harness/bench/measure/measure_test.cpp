@@ -5,7 +5,7 @@
 #include "bench/measure/allocations.hpp"
 #include "bench/measure/figures.hpp"
 #include "bench/measure/sampler.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // Tests the record of a break-even, and the header that holds it.
 #include "bench/tune/threshold_record.hpp"
 #include "assay/error.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "core/json/json.hpp"
 
 #include <gmock/gmock.h>

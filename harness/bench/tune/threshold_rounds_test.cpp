@@ -3,7 +3,7 @@
 
 #include "assay/error.hpp"
 #include "bench/tune/threshold_search.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 #include "core/code/differing_functions.hpp"
 
-#include "core/code/compiled.hpp"
+#include "core/code/compiled_test.hpp"
 
 #include <gmock/gmock.h>
 

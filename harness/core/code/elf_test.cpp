@@ -1,6 +1,6 @@
 #include "core/code/elf.hpp"
 
-#include "core/code/compiled.hpp"
+#include "core/code/compiled_test.hpp"
 
 #include <elf.h>
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 #include "core/code/identity.hpp"
 
 #include "core/code/calls.hpp"
-#include "core/code/compiled.hpp"
+#include "core/code/compiled_test.hpp"
 #include "core/code/table.hpp"
 
 #include <gmock/gmock.h>

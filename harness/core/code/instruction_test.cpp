@@ -1,6 +1,6 @@
 #include "core/code/instruction.hpp"
 
-#include "core/code/compiled.hpp"
+#include "core/code/compiled_test.hpp"
 #include "core/code/program_image.hpp"
 
 #include <gmock/gmock.h>

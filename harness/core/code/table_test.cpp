@@ -2,7 +2,7 @@
 
 #include "assay/code_table.hpp"
 #include "core/code/calls.hpp"
-#include "core/code/compiled.hpp"
+#include "core/code/compiled_test.hpp"
 
 #include <gmock/gmock.h>
 

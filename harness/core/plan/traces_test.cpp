@@ -5,7 +5,7 @@
 #include "assay/check.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "core/files/scratch.hpp"
 #include "core/plan/shapes.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "assay/error.hpp"
 #include "core/code/calls.hpp"
-#include "core/code/compiled.hpp"
+#include "core/code/compiled_test.hpp"
 #include "core/machine/clock.hpp"
 #include "core/plugin/library.hpp"
 
