@@ -14,7 +14,6 @@
 #include <gmock/gmock.h>
 
 #include <string>
-#include <vector>
 
 namespace assay {
 namespace {

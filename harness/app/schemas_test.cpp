@@ -2,8 +2,8 @@
 
 #include "app/known_verbs.hpp"
 #include "app/schema_faults_test.hpp"
-#include "app/tuned_kernels.hpp"
-#include "app/verb_functions.hpp"
+#include "app/tune_verbs.hpp"
+#include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"

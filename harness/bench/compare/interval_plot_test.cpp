@@ -1,6 +1,6 @@
 #include "bench/compare/interval_plot.hpp"
 
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 #include "bench/compare/pull_request.hpp"
 #include "bench/compare/words.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 

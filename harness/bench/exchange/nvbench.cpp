@@ -3,7 +3,7 @@
 #include "assay/error.hpp"
 #include "bench/exchange/foreign_results.hpp"
 #include "core/json/fields.hpp"
-#include "core/machine/text_fields.hpp"
+#include "core/machine/limits.hpp"
 
 #include <fmt/format.h>
 

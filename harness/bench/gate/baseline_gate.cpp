@@ -2,7 +2,6 @@
 
 #include "bench/compare/words.hpp"
 #include "core/machine/build_info.hpp"
-#include "core/plan/filter.hpp"
 #include "core/plan/trial_key.hpp"
 
 #include <fmt/format.h>

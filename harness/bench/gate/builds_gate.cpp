@@ -6,7 +6,7 @@
 #include "bench/gate/paired_launches.hpp"
 #include "bench/gate/pointers.hpp"
 #include "core/files/child_process.hpp"
-#include "core/plan/filter.hpp"
+#include "core/plan/trial_key.hpp"
 #include "core/text/command.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 
 #include "bench/compare/words.hpp"
 #include "core/markup/document.hpp"
-#include "core/statistics/signs.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 

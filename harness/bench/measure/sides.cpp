@@ -5,13 +5,12 @@
 #include "bench/measure/placing.hpp"
 #include "bench/measure/shared_region.hpp"
 #include "core/check/contained.hpp"
-#include "core/code/changed_code.hpp"
+#include "core/code/differing_functions.hpp"
 #include "core/files/answers.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
 #include "core/files/this_program.hpp"
 #include "core/plugin/library.hpp"
-#include "core/plugin/plugins.hpp"
 
 #include <fmt/format.h>
 

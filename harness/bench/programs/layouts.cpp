@@ -5,7 +5,7 @@
 #include "bench/programs/cmake_build.hpp"
 #include "bench/programs/link_recipe.hpp"
 #include "core/files/child_process.hpp"
-#include "core/files/file_lock.hpp"
+#include "core/files/scratch.hpp"
 #include "core/files/this_program.hpp"
 #include "core/plugin/library.hpp"
 #include "core/text/figures.hpp"

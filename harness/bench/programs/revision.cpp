@@ -10,7 +10,7 @@
 #include "bench/programs/project.hpp"
 #include "bench/programs/repository.hpp"
 #include "core/files/child_process.hpp"
-#include "core/files/file_lock.hpp"
+#include "core/files/scratch.hpp"
 #include "core/files/this_program.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/plugin/library.hpp"

@@ -4,7 +4,7 @@
 #include "core/json/lint.hpp"
 #include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

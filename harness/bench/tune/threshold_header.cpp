@@ -2,7 +2,7 @@
 #include "bench/tune/threshold_record.hpp"
 
 #include "assay/error.hpp"
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 

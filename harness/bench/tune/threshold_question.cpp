@@ -4,7 +4,6 @@
 #include "bench/tune/threshold_search.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/near_names.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bench/tune/threshold_rounds.hpp"
-#include "core/tune/record.hpp"
+#include "core/tune/turns.hpp"
 
 #include <string>
 

@@ -1,5 +1,4 @@
 // Libraries that describe themselves wrongly: each is refused with a message that says what to mend.
-#include "core/plugin/plugins.hpp"
 
 #include "assay/error.hpp"
 #include "core/code/calls.hpp"
@@ -11,7 +10,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <ctime>
 #include <functional>
 #include <iterator>

@@ -1,5 +1,4 @@
 #include "core/markup/document.hpp"
-#include "core/statistics/signs.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 #include "training/epoch/epoch_log.hpp"

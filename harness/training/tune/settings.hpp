@@ -3,7 +3,7 @@
 #pragma once
 
 #include "assay/files.hpp"
-#include "core/tune/record.hpp"
+#include "core/tune/turns.hpp"
 #include "training/epoch/training_plan.hpp"
 
 #include <string>
