@@ -2,7 +2,7 @@
 // other exception, a report of a sanitizer, and an input that takes seconds are finds.
 //
 //   ASSAY_READER=kineto assay_fuzz FOLDER…     no reader: their names, one in each line
-#include "app/parse.hpp"
+#include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"

@@ -1,13 +1,11 @@
-#include "app/interrupt.hpp"
-#include "app/measuring.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
+#include "app/run_verb.hpp"
 #include "app/schemas.hpp"
-#include "app/verb_functions.hpp"
+#include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "core/check/passed_corners.hpp"
@@ -15,13 +13,12 @@
 #include "core/files/scratch.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/fields.hpp"
-#include "core/plan/shapes.hpp"
+#include "core/plan/suite.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 #include "training/job/read_job.hpp"
 #include "training/job/trace.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

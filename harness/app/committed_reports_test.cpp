@@ -1,13 +1,13 @@
 // Committed reports match the program of today: to the letter where they are made of committed files, and in
 // their headings where only a measurement makes them. ci/reports.sh makes the former again.
-#include "app/verb_functions.hpp"
+#include "app/verbs.hpp"
 #include "assay/files.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/report/content.hpp"
 #include "bench/tune/threshold.hpp"
 #include "core/markup/plot.hpp"
-#include "core/tune/record.hpp"
+#include "core/tune/turns.hpp"
 #include "training/epoch/forecast.hpp"
 #include "training/job/read_job.hpp"
 #include "training/report/forecast_report.hpp"

@@ -1,5 +1,5 @@
 // `assay compare` of files that other programs wrote.
-#include "app/verb_functions.hpp"
+#include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "core/files/scratch.hpp"

@@ -1,5 +1,4 @@
 // Every verb and every option that the help shows can be completed, where it is one of the verb's.
-#include "app/verb_functions.hpp"
 #include "app/verbs.hpp"
 
 #include <gmock/gmock.h>

@@ -1,12 +1,11 @@
-// The verbs that read files instead of measuring: compare, report and its kin; and doctor.
+// The verbs that read files instead of measuring: compare, merge, report and its kin; and doctor.
 
+#include "app/gate_verb.hpp"
 #include "app/output.hpp"
 #include "app/step_audit.hpp"
-#include "app/verb_functions.hpp"
-#include "assay/compare.hpp"
+#include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/fields.hpp"
@@ -14,17 +13,19 @@
 #include "bench/compare/words.hpp"
 #include "bench/exchange/read_results.hpp"
 #include "bench/ledger/ledger.hpp"
+#include "bench/measure/merge.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "bench/report/audit_report.hpp"
 #include "bench/report/claims.hpp"
 #include "bench/report/content.hpp"
 #include "bench/report/history.hpp"
 #include "core/json/fields.hpp"
+#include "core/json/json.hpp"
 #include "core/machine/build_info.hpp"
-#include "core/plan/filter.hpp"
+#include "core/plan/trial_key.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/command.hpp"
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 #include "training/epoch/epoch_prediction.hpp"
 #include "training/epoch/forecast.hpp"
 #include "training/job/read_job.hpp"
@@ -33,14 +34,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <regex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay {
+
+// Beside the type, where argument-dependent lookup finds it.
+void describe(Fields& f, RejectedCode& code) {
+  f("name", code.variant);
+  f("checks", code.checks);
+  f("rejected", code.rejected);
+  Json first;
+  f("first", first, {.optional = true});
+  const Json* detail = first.find("detail");
+  if (detail != nullptr && detail->is_string()) code.detail = detail->text();
+}
+
 namespace {
 
 /// Lists the remarks on the times of a side, each once with its trials.
@@ -116,6 +130,160 @@ std::map<std::string, double, std::less<>> limits_in(const std::filesystem::path
     if (!selects) filter.throw_selects_nothing(file.string());
   }
   return out;
+}
+
+Json parsed(const std::filesystem::path& file) { return parse_json(read_file(file), file.string()); }
+
+/// Reads the shards, each parsed once: the first one already is, since it says what all of them are.
+template <class File, class Read>
+std::vector<File> files_of(const MergeOptions& options, const Json& first, const Read& read) {
+  std::vector<File> out;
+  for (const auto& file : options.shards) {
+    const std::string name = file.string();
+    out.push_back({name, out.empty() ? read(first, name) : read(parsed(file), name)});
+  }
+  return out;
+}
+
+/// Options that judge: results of runs are merged without a judgement.
+void require_no_gate_options(const OutcomeOptions& options) {
+  const std::string given = !options.markdown.empty()    ? "--md"
+                            : !options.page.html.empty() ? "--html"
+                            : !options.page.svg.empty()  ? "--svg"
+                                                         : first_given(options.rules);
+  if (given.empty()) return;
+  throw Error(
+      given, "is for shards of a gate of two builds, and these are of a run",
+      fmt::format("leave it out; judge what is merged: assay compare BEFORE {}", options.output.string()));
+}
+
+Outcome merge_gates(const MergeOptions& options, const Json& first) {
+  const TwoBuilds run = merged(files_of<GateFile>(options, first, two_builds_from));
+  return end_two_builds(options.outcome, run);
+}
+
+/// A commit with changes is any number of programs.
+std::string doubt_about(const Results& results) {
+  if (results.commit.find("+changes") == std::string::npos) return "";
+  return fmt::format("warning: built from {}: nothing tells whether all shards ran the same program\n",
+                     results.commit);
+}
+
+Outcome merge(const MergeOptions& options) {
+  const std::filesystem::path& output = options.outcome.output;
+  for (const auto& file : options.shards) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(file, output, ignored)) {
+      throw Error(output.string(), "is one of the shards", "write the whole into another file");
+    }
+  }
+  const Json first = parsed(options.shards.front());
+  if (holds_two_builds(first)) return merge_gates(options, first);
+  require_no_gate_options(options.outcome);
+  const auto read = [](const Json& file, const std::string& where) { return results_from(file, where); };
+  const Results results = merged(files_of<ShardFile>(options, first, read));
+  write_file(output, to_json(results) + "\n");
+  const Outcome outcome = outcome_of(results);
+  std::string text = options.outcome.quiet ? faults_text(results) : to_table(results);
+  const std::string merged =
+      fmt::format("{} trials of suite {}, of {} shards, into {}", results.trials.size(), results.suite,
+                  results.merged_shards, output.string());
+  const std::string next = fmt::format("assay report {}", output.string());
+  // A failure weighs more, and is the outcome then.
+  const bool merely_merged = outcome.word == Word::measured;
+  if (!merely_merged && !options.outcome.quiet) text += fmt::format("merged: {}\n", merged);
+  if (merely_merged && !options.outcome.quiet) text += fmt::format("next: {}\n", next);
+  text += merely_merged ? fmt::format("MERGED: {}\n", merged)
+                        : ending(options.outcome.quiet ? "" : next, outcome);
+  put(options.outcome.json, doubt_about(results) + text, to_json(results));
+  return outcome;
+}
+
+/// The part of the JSON of `assay check --known-bad` that claims need.
+struct KnownBadFile {
+  std::vector<RejectedCode> variants;
+};
+
+void describe(Fields& f, KnownBadFile& file) {
+  f.schema("assay.known_bad/1");
+  f("variants", file.variants);
+}
+
+void add_job(ClaimEvidence& evidence, const std::string& text, const std::string& where) {
+  const Job job = read_phases_json(text, where);
+  evidence.jobs.push_back(job.name);
+  for (const LintFinding& one : lint(job)) {
+    if (one.contradiction) evidence.contradictions.push_back({job.name, one.field, one.text});
+  }
+}
+
+void add_epochs(ClaimEvidence& evidence, const std::string& text, const std::string& where) {
+  for (const LoggedEpoch& epoch : epoch_log_from(text, where)) {
+    for (const LoggedModel& one : epoch.models) {
+      evidence.epochs.push_back({one.model, one.seconds.middle / epoch.seconds - 1, epoch.other_busy_share});
+    }
+  }
+}
+
+/// Adds a file, whose kind the schema at its beginning tells.
+void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
+  const std::string text = read_file(file), where = file.string();
+  const std::string_view beginning = std::string_view(text).substr(0, 4096);
+  const auto is = [&](std::string_view schema) {
+    return beginning.find(fmt::format("\"assay.{}/", schema)) != std::string_view::npos;
+  };
+  std::string what;
+  if (is("epoch_log")) {
+    add_epochs(evidence, text, where);
+    what = "epochs that were predicted and then run";
+  } else if (is("known_bad")) {
+    const Json json = parse_json(text, where);
+    const JsonField field(json, where, "write it again: assay check --known-bad --json FILE");
+    std::ranges::move(value_from<KnownBadFile>(field).variants, std::back_inserter(evidence.known_bad));
+    what = "checks of published code that is known to be bad";
+  } else if (is("job")) {
+    add_job(evidence, text, where);
+    what = "figures as published";
+  } else if (is("result")) {
+    evidence.results.push_back(results_from_json(text, where));
+    what = "results of suite " + evidence.results.back().suite;
+  } else {
+    throw Error(where, "is no evidence for a claim",
+                "give results of `assay run -o`, what `assay check --known-bad --json` wrote, a job, or a "
+                "log of epochs");
+  }
+  evidence.files.push_back(evidence_file(file, text, std::move(what)));
+}
+
+/// Results with the name and the hash of their file.
+struct ReadResults {
+  EvidenceFile file;
+  Results results;
+};
+
+ReadResults read_for_audit(const std::filesystem::path& file, std::string_view what) {
+  const std::string text = read_file(file);
+  Results results = results_from_json(text, file.string());
+  return {evidence_file(file, text, fmt::format("{}, suite {}", what, results.suite)), std::move(results)};
+}
+
+const VariantInfo* variant_in(const Registry& registry, const std::string& operation,
+                              const std::string& variant) {
+  for (const Operation* one : registry.operations()) {
+    if (one->name() != operation) continue;
+    const auto found = std::ranges::find(one->variants(), variant, &VariantInfo::name);
+    return found == one->variants().end() ? nullptr : &*found;
+  }
+  return nullptr;
+}
+
+void require_expression_of_keys(const std::string& text) {
+  try {
+    const std::regex checked(text);
+  } catch (const std::regex_error& failure) {
+    throw Error("--present", fmt::format("\"{}\" is no regular expression: {}", text, failure.what()),
+                "name keys, such as 'gemm/packed'");
+  }
 }
 
 }  // namespace
@@ -196,77 +364,6 @@ Outcome doctor_verb(const DoctorOptions& options) {
   return {};
 }
 
-// Beside the type, where argument-dependent lookup finds it.
-void describe(Fields& f, RejectedCode& code) {
-  f("name", code.variant);
-  f("checks", code.checks);
-  f("rejected", code.rejected);
-  Json first;
-  f("first", first, {.optional = true});
-  const Json* detail = first.find("detail");
-  if (detail != nullptr && detail->is_string()) code.detail = detail->text();
-}
-
-namespace {
-
-/// The part of the JSON of `assay check --known-bad` that claims need.
-struct KnownBadFile {
-  std::vector<RejectedCode> variants;
-};
-
-void describe(Fields& f, KnownBadFile& file) {
-  f.schema("assay.known_bad/1");
-  f("variants", file.variants);
-}
-
-void add_job(ClaimEvidence& evidence, const std::string& text, const std::string& where) {
-  const Job job = read_phases_json(text, where);
-  evidence.jobs.push_back(job.name);
-  for (const LintFinding& one : lint(job)) {
-    if (one.contradiction) evidence.contradictions.push_back({job.name, one.field, one.text});
-  }
-}
-
-void add_epochs(ClaimEvidence& evidence, const std::string& text, const std::string& where) {
-  for (const LoggedEpoch& epoch : epoch_log_from(text, where)) {
-    for (const LoggedModel& one : epoch.models) {
-      evidence.epochs.push_back({one.model, one.seconds.middle / epoch.seconds - 1, epoch.other_busy_share});
-    }
-  }
-}
-
-/// Adds a file, whose kind the schema at its beginning tells.
-void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
-  const std::string text = read_file(file), where = file.string();
-  const std::string_view beginning = std::string_view(text).substr(0, 4096);
-  const auto is = [&](std::string_view schema) {
-    return beginning.find(fmt::format("\"assay.{}/", schema)) != std::string_view::npos;
-  };
-  std::string what;
-  if (is("epoch_log")) {
-    add_epochs(evidence, text, where);
-    what = "epochs that were predicted and then run";
-  } else if (is("known_bad")) {
-    const Json json = parse_json(text, where);
-    const JsonField field(json, where, "write it again: assay check --known-bad --json FILE");
-    std::ranges::move(value_from<KnownBadFile>(field).variants, std::back_inserter(evidence.known_bad));
-    what = "checks of published code that is known to be bad";
-  } else if (is("job")) {
-    add_job(evidence, text, where);
-    what = "figures as published";
-  } else if (is("result")) {
-    evidence.results.push_back(results_from_json(text, where));
-    what = "results of suite " + evidence.results.back().suite;
-  } else {
-    throw Error(where, "is no evidence for a claim",
-                "give results of `assay run -o`, what `assay check --known-bad --json` wrote, a job, or a "
-                "log of epochs");
-  }
-  evidence.files.push_back(evidence_file(file, text, std::move(what)));
-}
-
-}  // namespace
-
 Outcome claims_verb(const ClaimsOptions& options) {
   PublishedClaims claims = claims_from_json(read_file(options.claims), options.claims.string());
   ClaimEvidence evidence;
@@ -278,41 +375,6 @@ Outcome claims_verb(const ClaimsOptions& options) {
   const bool nothing = report.count(ClaimStanding::not_measured) == report.findings.size();
   return {nothing ? Word::not_measured : Word::done};
 }
-
-namespace {
-
-/// Results with the name and the hash of their file.
-struct ReadResults {
-  EvidenceFile file;
-  Results results;
-};
-
-ReadResults read_for_audit(const std::filesystem::path& file, std::string_view what) {
-  const std::string text = read_file(file);
-  Results results = results_from_json(text, file.string());
-  return {evidence_file(file, text, fmt::format("{}, suite {}", what, results.suite)), std::move(results)};
-}
-
-const VariantInfo* variant_in(const Registry& registry, const std::string& operation,
-                              const std::string& variant) {
-  for (const Operation* one : registry.operations()) {
-    if (one->name() != operation) continue;
-    const auto found = std::ranges::find(one->variants(), variant, &VariantInfo::name);
-    return found == one->variants().end() ? nullptr : &*found;
-  }
-  return nullptr;
-}
-
-void require_expression_of_keys(const std::string& text) {
-  try {
-    const std::regex checked(text);
-  } catch (const std::regex_error& failure) {
-    throw Error("--present", fmt::format("\"{}\" is no regular expression: {}", text, failure.what()),
-                "name keys, such as 'gemm/packed'");
-  }
-}
-
-}  // namespace
 
 Outcome suite_verb(const SuiteOptions& options, const Registry& registry) {
   const TracedStep step = read_traced_step(options.trace);
@@ -376,6 +438,16 @@ Outcome history_verb(const HistoryOptions& options) {
   write(options.openmetrics, history_openmetrics(history));
   put(options.json, to_text(history), to_json(history));
   return {history.rows.empty() ? Word::not_measured : Word::done};
+}
+
+/// If shards are missing, nothing is written and the exit code is 3: a part would be taken for the whole.
+Outcome merge_verb(const MergeOptions& options) {
+  try {
+    return merge(options);
+  } catch (const MissingShards& failure) {
+    print_visible(stderr, "assay: {}\n", failure.what());
+    return {Word::undecided};
+  }
 }
 
 }  // namespace assay

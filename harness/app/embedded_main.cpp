@@ -3,12 +3,10 @@
 #include "assay/pipeline.hpp"
 #include "assay/plugin.h"
 #include "core/files/this_program.hpp"
-#include "core/plugin/plugins.hpp"
+#include "core/plugin/library.hpp"
 
 #include <array>
 #include <csignal>
-#include <string>
-#include <vector>
 
 namespace {
 

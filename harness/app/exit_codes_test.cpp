@@ -1,4 +1,4 @@
-#include "app/parse.hpp"
+#include "app/verbs.hpp"
 
 #include "assay/files.hpp"
 #include "assay/outcome.hpp"

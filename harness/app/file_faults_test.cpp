@@ -1,5 +1,5 @@
 // Every fault that a file can have, planted into every format that is read.
-#include "app/schema_faults.hpp"
+#include "app/schema_faults_test.hpp"
 #include "app/schemas.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
@@ -10,7 +10,7 @@
 #include "bench/ledger/hand_made_ledger_test.hpp"
 #include "bench/programs/bundle.hpp"
 #include "bench/programs/project.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "core/text/utf8.hpp"
 #include "training/epoch/epoch_prediction.hpp"
 #include "training/epoch/own_jobs.hpp"

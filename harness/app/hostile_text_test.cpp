@@ -13,7 +13,6 @@
 #include <gmock/gmock.h>
 
 #include <string>
-#include <vector>
 
 namespace assay {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "app/output.hpp"
 #include "app/starter.hpp"
-#include "app/verb_functions.hpp"
+#include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/pipeline.hpp"
@@ -12,14 +12,10 @@
 #include "core/text/command.hpp"
 #include "core/text/parts.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace assay {

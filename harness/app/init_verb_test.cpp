@@ -1,5 +1,5 @@
 // A new project, and one that is there: nothing of anybody is written over.
-#include "app/verb_functions.hpp"
+#include "app/verbs.hpp"
 
 #include "assay/files.hpp"
 #include "assay/pipeline.hpp"

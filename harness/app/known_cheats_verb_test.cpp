@@ -2,7 +2,7 @@
 
 #include "app/known_verbs.hpp"
 #include "assay/error.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "core/json/json.hpp"
 
 #include <gmock/gmock.h>

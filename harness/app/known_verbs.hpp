@@ -1,9 +1,15 @@
-/// Known cheats as a verb tries them.
+/// Known cheats as a verb tries them; and the program `assay-teeth`: `assay` with kernels that are wrong or
+/// cheat on purpose.
 #pragma once
 
-#include "app/verb_functions.hpp"
+#include "app/verbs.hpp"
 #include "assay/outcome.hpp"
+#include "assay/registry.hpp"
 #include "bench/gate/rejected_trials.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
 
 namespace assay {
 
@@ -15,5 +21,17 @@ struct CheatSampling {
 
 Outcome try_known_cheats(const KnownCheatsOptions& options, const Registry& registry,
                          const CheatSampling& sampling);
+
+/// Returns if the registry has variants that are kept to be rejected. Otherwise runs `assay-teeth` with the
+/// arguments of this process in its place. Throws Error where there is none, and where the one that there is
+/// belongs to another build. `request` names the verb in messages.
+void require_teeth(const Registry& registry, std::string_view request);
+
+/// Looks for an executable `assay-teeth` beside `program`, then in the folders of `path`, a list like PATH.
+/// Returns an empty path where there is none.
+std::filesystem::path find_teeth(const std::filesystem::path& program, std::string_view path);
+
+/// Says how to build `assay-teeth` where `program` lies in a build folder, else how to install it.
+std::string way_to_teeth(const std::filesystem::path& program);
 
 }  // namespace assay

@@ -1,15 +1,15 @@
+#include "app/known_verbs.hpp"
 #include "app/output.hpp"
 #include "app/schemas.hpp"
-#include "app/teeth.hpp"
-#include "app/verb_functions.hpp"
+#include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pick.hpp"
 #include "assay/pipeline.hpp"
 #include "core/code/calls.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"
-#include "core/plan/filter.hpp"
-#include "core/plan/shapes.hpp"
+#include "core/plan/suite.hpp"
+#include "core/plan/trial_key.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
@@ -188,13 +188,9 @@ std::string field_text(const FieldRule& rule) {
 }
 
 std::string_view mark_of(Kin kin) {
-  switch (kin) {
-    case Kin::known_bad: return "KNOWN BAD: ";
-    case Kin::known_cheat: return "KNOWN CHEAT: ";
-    case Kin::known_honest: return "KNOWN HONEST: ";
-    case Kin::sound: break;
-  }
-  return "";
+  static constexpr std::array<std::string_view, 4> marks{"",
+                                                         "KNOWN BAD: ", "KNOWN CHEAT: ", "KNOWN HONEST: "};
+  return marks[static_cast<std::size_t>(kin)];
 }
 
 std::string text_of(const ListedOperation& operation) {

@@ -1,7 +1,7 @@
 // `assay list`: kernels that one would use, and what `auto` is for a case.
-#include "app/verb_functions.hpp"
+#include "app/verbs.hpp"
 #include "assay/pick.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "core/registry/picking.hpp"
 
 #include <gmock/gmock.h>

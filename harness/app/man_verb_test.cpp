@@ -1,5 +1,4 @@
 // The manual page has every verb and option of the help.
-#include "app/verb_functions.hpp"
 #include "app/verbs.hpp"
 
 #include <gmock/gmock.h>

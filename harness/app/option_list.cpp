@@ -2,7 +2,7 @@
 
 #include "assay/error.hpp"
 #include "core/files/this_program.hpp"
-#include "core/plugin/plugins.hpp"
+#include "core/plugin/library.hpp"
 #include "core/text/command.hpp"
 
 #include <fmt/format.h>

@@ -98,13 +98,6 @@ class OptionList {
   std::vector<Option> options_;
 };
 
-template <class T>
-OptionList listed(T& options) {
-  OptionList out;
-  describe(out, options);
-  return out;
-}
-
 /// Whether one of the names of an option, as `--suite,-s`, is among arguments.
 bool gives(const std::vector<std::string>& arguments, std::string_view names);
 
@@ -121,18 +114,5 @@ std::string command_text(const std::string& verb, const OptionList& options, con
 
 /// The first option whose value is not as usual; empty when there is none.
 std::string first_unusual(const OptionList& options, const OptionList& usual);
-template <class T>
-std::string first_given(T options) {
-  T usual{};
-  return first_unusual(listed(options), listed(usual));
-}
-
-/// The command that repeats a run: options in the order in which they are described, those alone that are not
-/// as usual, and none that says where outputs go.
-template <class T>
-std::string command_of(const std::string& verb, T options) {
-  T usual{};
-  return command_text(verb, listed(options), listed(usual));
-}
 
 }  // namespace assay

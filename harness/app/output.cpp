@@ -1,83 +1,95 @@
 #include "app/output.hpp"
 
-#include "app/terminal.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
+#include "bench/compare/words.hpp"
 #include "core/files/this_program.hpp"
-
-#include <fmt/format.h>
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <fstream>
-#include <string>
+#include <optional>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace assay {
-
-void put(const std::string& where, const std::string& words, const std::string& json) {
-  if (where == "-" || !may_show_colours(STDOUT_FILENO)) return put_document(where, words, json);
-  fmt::print("{}", painted(visible(words)));
-  if (!where.empty()) write_file(where, json + "\n");
-}
-
-void put_document(const std::string& where, const std::string& text, const std::string& json) {
-  if (where == "-") {
-    print_visible(stdout, "{}\n", json);
-    return;
-  }
-  print_visible(stdout, "{}", text);
-  if (!where.empty()) write_file(where, json + "\n");
-}
-
-void append_to_file(const std::filesystem::path& file, std::string_view text, const std::string& remedy) {
-  std::ofstream out(file, std::ios::binary | std::ios::app);
-  out << text << std::flush;
-  if (!out) throw Error(file.string(), "cannot be written", remedy);
-}
-
-std::string ending(const std::string& next, const Outcome& outcome) {
-  std::string out;
-  for (const std::string& line : outcome.besides) out += line + "\n";
-  constexpr std::string_view usual = "assay ";
-  const bool named = next.starts_with(usual);
-  if (!next.empty()) {
-    out += fmt::format("next: {}{}\n", named ? called_as() + " " : "", next.substr(named ? usual.size() : 0));
-  }
-  return out + outcome.line() + "\n";
-}
-
 namespace {
+
+enum class Tint { bad, good, open, quiet };
+
+std::string_view code_of(Tint tint) {
+  static constexpr std::array<std::string_view, 4> codes{"\033[31m", "\033[32m", "\033[33m", "\033[2m"};
+  return codes[static_cast<std::size_t>(tint)];
+}
+
+Tint tint_of(Standing standing) {
+  switch (standing) {
+    case Standing::wrong:
+    case Standing::impossible:
+    case Standing::crashed:
+    case Standing::timed_out:
+    case Standing::slower: return Tint::bad;
+    case Standing::faster: return Tint::good;
+    case Standing::accepted:
+    case Standing::probably_slower:
+    case Standing::undecided:
+    case Standing::gone:
+    case Standing::not_comparable: return Tint::open;
+    case Standing::same:
+    case Standing::added:
+    case Standing::skipped: return Tint::quiet;
+  }
+  return Tint::quiet;
+}
+
+Tint tint_of(Word word) {
+  if (fails(word)) return Tint::bad;
+  switch (Outcome{word, ""}.exit_code()) {
+    case exit_code::passed: return word == Word::nothing_to_do ? Tint::quiet : Tint::good;
+    case exit_code::all_skipped: return Tint::quiet;
+    default: return Tint::open;
+  }
+}
+
+std::optional<Tint> tint_of_outcome(std::string_view word) {
+  for (int i = 0; i <= static_cast<int>(Word::interrupted); ++i) {
+    if (to_string(static_cast<Word>(i)) == word) return tint_of(static_cast<Word>(i));
+  }
+  return std::nullopt;
+}
+
+/// The words in capitals that a line begins with.
+std::string_view capitals_of(std::string_view line) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i <= line.size(); ++i) {
+    const bool over = i == line.size() || line[i] == ' ' || line[i] == ':' || line[i] == '\n';
+    if (over && i > end) end = i;
+    if (over && i < line.size() && line[i] == ' ') continue;
+    if (over || line[i] < 'A' || line[i] > 'Z') break;
+  }
+  return line.substr(0, end);
+}
+
+std::optional<std::pair<std::string_view, Tint>> mark_of(std::string_view line) {
+  for (const Standing standing : standings_by_weight) {
+    const std::string_view one = mark(standing);
+    if (line.starts_with(one) && line.substr(one.size()).starts_with(' ')) return {{one, tint_of(standing)}};
+  }
+  return std::nullopt;
+}
+
+std::string in_colour(std::string_view what, Tint tint) {
+  return std::string(code_of(tint)) + std::string(what) + "\033[0m";
+}
 
 void make_folder(const std::filesystem::path& folder) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) throw Error(folder.string(), "cannot be made: " + failure.message(), "name another folder");
 }
-
-}  // namespace
-
-std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder) {
-  const auto here = folder / report.results.machine.key;
-  make_folder(here);
-  write_file(here / (report.results.suite + ".md"), to_markdown(report));
-  write_file(here / (report.results.suite + ".json"), to_json(report) + "\n");
-  write_file(here / (report.results.suite + ".csv"), to_csv(report));
-  return here / (report.results.suite + ".md");
-}
-
-void write_page(const PageFiles& files, const std::function<Page()>& make) {
-  if (files.html.empty() && files.svg.empty()) return;
-  const Page page = make();
-  if (!files.html.empty()) write_file(files.html, page.html);
-  if (files.svg.empty()) return;
-  make_folder(files.svg);
-  for (const auto& [name, plot] : page.plots) write_file(files.svg / (name + ".svg"), svg_file(plot));
-}
-
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -156,6 +168,94 @@ void require_different(const std::vector<Output>& files) {
 }
 
 }  // namespace
+
+bool may_rewrite_lines(bool is_terminal, const Environment& environment) {
+  const char* terminal = environment("TERM");
+  return is_terminal && environment("CI") == nullptr && terminal != nullptr && *terminal != '\0' &&
+         std::string_view(terminal) != "dumb";
+}
+
+bool may_show_colours(bool is_terminal, const Environment& environment) {
+  const char* unwanted = environment("NO_COLOR");
+  return may_rewrite_lines(is_terminal, environment) && (unwanted == nullptr || *unwanted == '\0');
+}
+
+bool may_rewrite_lines(int descriptor) { return may_rewrite_lines(isatty(descriptor) != 0, std::getenv); }
+bool may_show_colours(int descriptor) { return may_show_colours(isatty(descriptor) != 0, std::getenv); }
+
+std::string painted(const std::string& text) {
+  // The last line may be wrapped; what follows it is indented then.
+  std::size_t last = text.size();
+  do {
+    last = last < 2 ? std::string::npos : text.rfind('\n', last - 2);
+    last = last == std::string::npos ? 0 : last + 1;
+  } while (last > 0 && (text[last] == ' ' || text[last] == '\n'));
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    std::optional<std::pair<std::string_view, Tint>> found = mark_of(line);
+    if (begin == last && !found) {
+      const std::string_view word = capitals_of(line);
+      if (const auto tint = tint_of_outcome(word)) found = {word, *tint};
+    }
+    const std::size_t length = found ? found->first.size() : 0;
+    if (found) out += in_colour(found->first, found->second);
+    out += line.substr(length);
+    begin = end;
+  }
+  return out;
+}
+
+void put(const std::string& where, const std::string& words, const std::string& json) {
+  if (where == "-" || !may_show_colours(STDOUT_FILENO)) return put_document(where, words, json);
+  fmt::print("{}", painted(visible(words)));
+  if (!where.empty()) write_file(where, json + "\n");
+}
+
+void put_document(const std::string& where, const std::string& text, const std::string& json) {
+  if (where == "-") {
+    print_visible(stdout, "{}\n", json);
+    return;
+  }
+  print_visible(stdout, "{}", text);
+  if (!where.empty()) write_file(where, json + "\n");
+}
+
+void append_to_file(const std::filesystem::path& file, std::string_view text, const std::string& remedy) {
+  std::ofstream out(file, std::ios::binary | std::ios::app);
+  out << text << std::flush;
+  if (!out) throw Error(file.string(), "cannot be written", remedy);
+}
+
+std::string ending(const std::string& next, const Outcome& outcome) {
+  std::string out;
+  for (const std::string& line : outcome.besides) out += line + "\n";
+  constexpr std::string_view usual = "assay ";
+  const bool named = next.starts_with(usual);
+  if (!next.empty()) {
+    out += fmt::format("next: {}{}\n", named ? called_as() + " " : "", next.substr(named ? usual.size() : 0));
+  }
+  return out + outcome.line() + "\n";
+}
+
+std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder) {
+  const auto here = folder / report.results.machine.key;
+  make_folder(here);
+  write_file(here / (report.results.suite + ".md"), to_markdown(report));
+  write_file(here / (report.results.suite + ".json"), to_json(report) + "\n");
+  write_file(here / (report.results.suite + ".csv"), to_csv(report));
+  return here / (report.results.suite + ".md");
+}
+
+void write_page(const PageFiles& files, const std::function<Page()>& make) {
+  if (files.html.empty() && files.svg.empty()) return;
+  const Page page = make();
+  if (!files.html.empty()) write_file(files.html, page.html);
+  if (files.svg.empty()) return;
+  make_folder(files.svg);
+  for (const auto& [name, plot] : page.plots) write_file(files.svg / (name + ".svg"), svg_file(plot));
+}
 
 void require_writable_outputs(const OptionList& options) {
   const std::vector<Output> files = outputs_of(options, Writes::file);

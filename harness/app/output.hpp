@@ -1,10 +1,13 @@
-/// Sends a verb's words and JSON to their places, and checks these places before anything is measured.
+/// Sends a verb's words and JSON to their places, and checks these places before anything is measured. Every
+/// verb's words come as text that is whole without what a terminal shows beyond it, colours and rewritten
+/// lines: the mark of a row and the word of an outcome tell its standing by their shape.
 #pragma once
 
 #include "app/option_list.hpp"
-#include "app/verb_functions.hpp"
+#include "app/verbs.hpp"
 #include "assay/outcome.hpp"
 #include "assay/report.hpp"
+#include "assay/shard.hpp"
 #include "core/markup/plot.hpp"
 #include "core/text/utf8.hpp"
 
@@ -51,5 +54,21 @@ void write_page(const PageFiles& files, const std::function<Page()>& make);
 /// Throws Error naming the option and the path where a file or folder could not be written, and where two
 /// options name one file. Writes nothing, and leaves what is there as it is.
 void require_writable_outputs(const OptionList& options);
+
+/// Whether lines may be rewritten: on a terminal that is not dumb, and not under CI, whose logs keep every
+/// line.
+bool may_rewrite_lines(bool is_terminal, const Environment& environment);
+
+/// Whether colours may be shown: where lines may be rewritten, unless NO_COLOR says otherwise (no-color.org).
+bool may_show_colours(bool is_terminal, const Environment& environment);
+
+/// The same of a file of this process, such as STDOUT_FILENO.
+bool may_rewrite_lines(int descriptor);
+bool may_show_colours(int descriptor);
+
+/// Returns `text` with the mark at the start of each row, and the word that its last line begins with, in the
+/// colour of what they stand for: red what fails, green what is well, yellow what is open, dim what needs no
+/// look. Nothing else is changed.
+std::string painted(const std::string& text);
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 // Outputs that could not be written, found before anything is measured.
 #include "app/output.hpp"
 
-#include "app/verb_functions.hpp"
+#include "app/verbs.hpp"
 
 #include "assay/error.hpp"
 #include "assay/files.hpp"
@@ -24,7 +24,7 @@ class Outputs : public ::testing::Test {
   fs::path in_folder(const std::string& name) const { return scratch.path() / name; }
   template <class T>
   static void accepts(T options) {
-    require_writable_outputs(listed(options));
+    require_writable_outputs(listed(&options));
   }
   template <class T>
   static void refuses(T options, const std::string& option, const std::string& what) {

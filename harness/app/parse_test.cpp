@@ -1,6 +1,5 @@
-#include "app/parse.hpp"
+#include "app/verbs.hpp"
 
-#include "app/verb_functions.hpp"
 #include "assay/error.hpp"
 
 #include <gmock/gmock.h>
@@ -135,7 +134,7 @@ TEST(CommandLine, TreatsHelpAndVersionAsSuccess) {
 template <class T>
 T read(std::vector<std::string> arguments) {
   T out;
-  OptionList options = listed(out);
+  OptionList options = listed(&out);
   EXPECT_THAT(read_options("assay", options, std::move(arguments), [](const char*) { return nullptr; }),
               IsEmpty());
   return out;
@@ -244,7 +243,7 @@ TEST(Options, KeepTheirDefaults) {
 TEST(Options, AreReadFromTheirVariablesUnlessGiven) {
   const auto filter = [](std::vector<std::string> arguments) {
     RunOptions out;
-    OptionList options = listed(out);
+    OptionList options = listed(&out);
     read_options("assay run", options, std::move(arguments), [](const char* name) {
       return std::string_view(name) == "BENCHMARK_FILTER" ? "from_variable" : nullptr;
     });

@@ -1,9 +1,8 @@
 // The verbs that predict an epoch: predict, and epoch, which then runs it.
 
-#include "app/interrupt.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/verb_functions.hpp"
+#include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/pipeline.hpp"
@@ -19,8 +18,6 @@
 #include "training/epoch/forecast.hpp"
 #include "training/job/read_job.hpp"
 #include "training/report/forecast_report.hpp"
-
-#include <fmt/format.h>
 
 #include <signal.h>
 
@@ -175,21 +172,6 @@ Outcome watch(const PredictOptions& options) {
   }
 }
 
-}  // namespace
-
-Outcome predict_verb(const PredictOptions& options) {
-  const auto& files = options.files;
-  if (options.watch) return watch(options);
-  const auto results = std::ranges::count(files, JobFile::results, kind_of_file);
-  if (results == 0) return predict_job(options);
-  if (files.size() > 1) {
-    throw Error(files.front().string(), "results of a suite are predicted from alone", "name one file");
-  }
-  return predict_suite(options);
-}
-
-namespace {
-
 std::string hash_of(const std::string& text) { return fmt::format("{:016x}", fnv1a(text)); }
 
 /// The epochs of a log that may not have begun yet.
@@ -264,6 +246,17 @@ Outcome one_epoch(const std::filesystem::path& file, const EpochOptions& options
 }
 
 }  // namespace
+
+Outcome predict_verb(const PredictOptions& options) {
+  const auto& files = options.files;
+  if (options.watch) return watch(options);
+  const auto results = std::ranges::count(files, JobFile::results, kind_of_file);
+  if (results == 0) return predict_job(options);
+  if (files.size() > 1) {
+    throw Error(files.front().string(), "results of a suite are predicted from alone", "name one file");
+  }
+  return predict_suite(options);
+}
 
 Outcome score_verb(const ScoreOptions& options) {
   const std::string text = read_file(options.score);

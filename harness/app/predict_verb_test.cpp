@@ -1,4 +1,4 @@
-#include "app/verb_functions.hpp"
+#include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/report/hand_made_test.hpp"

@@ -1,4 +1,5 @@
-/// Progress on standard error: one rewritten line on a terminal, a line now and then elsewhere.
+/// Progress on standard error: one rewritten line on a terminal, a line now and then elsewhere; and
+/// interrupts of the program, and crashes of a kernel.
 #pragma once
 
 #include "assay/hooks.hpp"
@@ -59,5 +60,15 @@ class Progress {
   RemainingTime remaining_;
   std::string what_;
 };
+
+/// From now on SIGINT, SIGTERM and SIGHUP ask for a stop instead of ending the process; a later one ends
+/// it, with `code`.
+void catch_interrupts(int code);
+bool interrupted();
+
+/// From now on a crash names what was running, on standard error, and exits with `code`.
+void report_crashes(int code);
+/// Notes what is running now, where a signal handler can read it.
+void now_running(std::string_view what);
 
 }  // namespace assay

@@ -3,7 +3,7 @@
 #include "assay/files.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/results.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "core/files/scratch.hpp"
 
 #include <gmock/gmock.h>

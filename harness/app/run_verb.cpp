@@ -1,9 +1,12 @@
-// The verbs that measure a suite: run, and record, which keeps the results as a baseline.
+// The verbs that measure a suite: run; record, which keeps the results as a baseline, and changes of the
+// ledger that are decided and not measured; and those that the program, or another build of it, starts it
+// with.
 
-#include "app/measuring.hpp"
+#include "app/run_verb.hpp"
+
+#include "app/gate_verb.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/verb_functions.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
@@ -11,16 +14,31 @@
 #include "bench/exchange/google_benchmark.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/ledger/ledger.hpp"
+#include "bench/measure/sides.hpp"
+#include "bench/measure/turns.hpp"
 #include "bench/report/content.hpp"
+#include "core/check/passed_corners.hpp"
+#include "core/machine/build_info.hpp"
+#include "core/plan/trial_key.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
 #include <string_view>
 
 namespace assay {
 namespace {
+
+void touch(const std::string& file) {
+  if (std::ofstream(file, std::ios::app)) return;
+  throw Error(file, "cannot be made, and a test runner waits for it",
+              "check the folder named by GTEST_SHARD_STATUS_FILE or TEST_SHARD_STATUS_FILE");
+}
 
 Outcome list_keys(const Registry& registry, const RunRequest& request) {
   const Machine machine = this_machine();
@@ -83,7 +101,94 @@ RunRequest request_of(const RunOptions& options, const Registry& registry) {
   return out;
 }
 
+/// Thread count that the key names; 1 when it names none. Keys of other machines have other counts, and are
+/// as good: a ledger is for all machines.
+int threads_of(const std::string& key) {
+  const auto named = trial_key(key);
+  return named ? std::min(named->threads, 4096) : 1;
+}
+
+void require_planned(const std::string& key, const Suite& suite, const Registry& registry) {
+  std::vector<int> threads{1};
+  if (const int count = threads_of(key); count > 1) threads.push_back(count);
+  // No machine in particular: what does not fit in this one's memory may be accepted for another.
+  std::vector<std::string> keys;
+  for (const Trial& trial : make_plan(registry, suite, {.threads = threads}, Machine{})) {
+    keys.push_back(trial.key);
+  }
+  if (std::ranges::find(keys, key) != keys.end()) return;
+  throw Error("--accept " + key, fmt::format("is no trial of suite {}", suite.name),
+              fmt::format("did you mean\n    {}\n  `assay run` prints all keys",
+                          fmt::join(near_names(key, keys, 3), "\n    ")));
+}
+
+Date last_day(const std::string& text) {
+  if (const auto date = date_from(text)) return *date;
+  throw Error("--until " + text, "is no day", "write it as 2026-10-01");
+}
+
+/// `height=1300`, as the part of an acceptance that it is.
+Acceptance figure_from(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals != std::string::npos && equals > 0) {
+    if (const auto value = number_from<double>(std::string_view(text).substr(equals + 1)))
+      return {.figure = text.substr(0, equals), .value = *value};
+  }
+  throw Error("--figure " + text, "is no figure with a value",
+              "write its name and the worst value that is accepted, without unit, as height=1300");
+}
+
+/// Changes the ledger of a suite and prints the sentence that `change` returns.
+Outcome changed(const LedgerOptions& options, const Registry& registry,
+                const std::function<std::string(Ledger&, const Suite&)>& change) {
+  const Suite suite = load_suite(options.suite, registry);
+  const auto file = ledger_path(options.baselines.front(), suite.name);
+  Ledger ledger = load_ledger(file).value_or(Ledger{.suite = suite.name});
+  const std::string done = change(ledger, suite);
+  save_ledger(file, ledger);
+  put(options.json, fmt::format("next: commit {} by itself\n{}\n", file.string(), done), to_json(ledger));
+  return {};
+}
+
+/// Nobody looks at these processes: what runs is noted for crash reports alone.
+Hooks served_hooks() {
+  return {.progress = [](std::string_view what, std::optional<double>) { now_running(what); },
+          .stop = interrupted};
+}
+
 }  // namespace
+
+std::optional<Shard> shard_of_this_process(const ShardOptions& options) {
+  const ShardChoice choice = chosen_shard(options, std::getenv);
+  for (const std::string& file : choice.status_files) touch(file);
+  if (choice.shard) {
+    print_visible(stderr, "shard {} of 0 to {}, by {}\n", choice.shard->index, choice.shard->count - 1,
+                  choice.source);
+  }
+  return choice.shard;
+}
+
+void say_undivided(const std::string& what) {
+  const ShardChoice choice = chosen_shard({}, std::getenv);
+  if (!choice.shard || choice.shard->count == 1) return;
+  print_visible(stderr, "{} are not divided among shards: this process takes all, whatever {} say\n", what,
+                choice.source);
+}
+
+void require_whole(const std::optional<Shard>& shard, const std::string& option, const std::string& remedy) {
+  if (!shard || shard->count == 1) return;
+  throw Error(option, fmt::format("speaks for the whole suite, and this is one of {} shards", shard->count),
+              remedy);
+}
+
+RunRequest run_request(const SelectionOptions& selection, int launches, const Registry& registry) {
+  return {.suite = load_suite(selection.suite, registry),
+          .selection = {.filter = selection.filter, .threads = selection.threads, .seed = selection.seed},
+          .measuring = {.launches = launches, .seed = selection.seed, .time_limit = selection.time_limit},
+          .checking = {.own_process = true, .time_limit = selection.time_limit},
+          .passed_corners = usual_passed_corners(),
+          .command = command_of("run", RunOptions{.selection = selection, .launches = launches})};
+}
 
 Outcome run_verb(const RunOptions& options, const Registry& registry) {
   const RunRequest request = request_of(options, registry);
@@ -150,6 +255,54 @@ Outcome record_verb(const RecordOptions& options, const Registry& registry) {
   text += ending(options.quiet ? "" : next, outcome.word == Word::measured ? recorded : outcome);
   put(options.json, text, json);
   return outcome;
+}
+
+Outcome accept_verb(const AcceptOptions& options, const Registry& registry) {
+  return changed(options.ledger, registry, [&](Ledger& ledger, const Suite& suite) {
+    require_planned(options.key, suite, registry);
+    Acceptance one = options.figure.empty() ? Acceptance{} : figure_from(options.figure);
+    one.key = options.key;
+    one.ratio = options.ratio;
+    one.reason = options.reason;
+    one.until = last_day(options.until);
+    one.accepted_on = today();
+    one.commit = build_info().commit;
+    accept(ledger, one);
+    return fmt::format("ACCEPTED: {} until {}", in_words(one), date_text(one.until));
+  });
+}
+
+Outcome withdraw_verb(const WithdrawOptions& options, const Registry& registry) {
+  return changed(options.ledger, registry, [&](Ledger& ledger, const Suite&) {
+    withdraw(ledger, options.key, options.figure);
+    return fmt::format("WITHDRAWN: {} has no accepted {} any more", options.key,
+                       options.figure.empty() ? "slow-down" : options.figure);
+  });
+}
+
+Outcome release_verb(const ReleaseOptions& options, const Registry& registry) {
+  return changed(options.ledger, registry, [&](Ledger& ledger, const Suite&) {
+    begin_release(ledger, options.release, build_info().commit, today());
+    return fmt::format(
+        "RELEASED: steps are summed from {} ({}) on; {} acceptances still run out on their day, and "
+        "cover nothing that is compared with this release or a later commit",
+        ledger.release, ledger.release_commit, ledger.acceptances.size());
+  });
+}
+
+Outcome launch_verb(const ServedOptions& options, const Registry& registry) {
+  serve_launch(registry, options.request, options.answer, served_hooks());
+  return {};
+}
+
+Outcome turns_verb(const ServedOptions& options, const Registry& registry) {
+  serve_turns(registry, options.request, options.answer, served_hooks());
+  return {};
+}
+
+Outcome describe_verb(const ServedOptions& options, const Registry& registry) {
+  serve_description(registry, options.request, options.answer, usual_passed_corners(), served_hooks());
+  return {};
 }
 
 }  // namespace assay

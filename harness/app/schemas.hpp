@@ -4,7 +4,6 @@
 #include "core/json/json.hpp"
 
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace assay {

@@ -1,9 +1,9 @@
 #include "app/schemas.hpp"
 
 #include "app/known_verbs.hpp"
-#include "app/schema_faults.hpp"
-#include "app/tuned_kernels.hpp"
-#include "app/verb_functions.hpp"
+#include "app/schema_faults_test.hpp"
+#include "app/tune_verbs.hpp"
+#include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
@@ -15,7 +15,7 @@
 #include "bench/report/claims.hpp"
 #include "bench/report/history.hpp"
 #include "bench/tune/threshold.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "training/job/read_job.hpp"
 #include "training/report/forecast_report.hpp"
 

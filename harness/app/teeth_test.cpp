@@ -1,5 +1,5 @@
 // The program with kernels that are wrong or cheat: where it is looked for, and how one gets it.
-#include "app/teeth.hpp"
+#include "app/known_verbs.hpp"
 
 #include "assay/files.hpp"
 #include "core/files/scratch.hpp"

@@ -1,4 +1,3 @@
-#include "app/terminal.hpp"
 
 #include "app/output.hpp"
 #include "assay/outcome.hpp"

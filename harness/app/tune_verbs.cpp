@@ -1,11 +1,15 @@
 // The verbs `assay tune …`: each measures candidates in turns, rules on them and writes one record.
-#include "app/interrupt.hpp"
-#include "app/measuring.hpp"
+
+#include "app/tune_verbs.hpp"
+
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/tuned_kernels.hpp"
-#include "app/verb_functions.hpp"
+#include "app/run_verb.hpp"
+#include "app/verbs.hpp"
+#include "assay/caches.hpp"
 #include "assay/error.hpp"
+#include "assay/files.hpp"
+#include "assay/machine.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/gate/paired_launches.hpp"
 #include "bench/tune/command_settings.hpp"
@@ -13,20 +17,24 @@
 #include "bench/tune/variable.hpp"
 #include "core/check/passed_corners.hpp"
 #include "core/files/this_program.hpp"
+#include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/machine/clock.hpp"
 #include "core/machine/openblas.hpp"
 #include "core/machine/processor.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/utf8.hpp"
 #include "training/tune/settings.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <utility>
 
 namespace assay {
@@ -252,6 +260,37 @@ std::vector<std::string> consequences_of(const TuneRuling& ruling) {
   return out;
 }
 
+/// Why a file is not used, or nothing.
+std::string unfit(const TunedKernels& tuned) {
+  if (tuned.machine != this_machine().key) return fmt::format("it is of the machine {}", tuned.machine);
+  if (tuned.version != build_info().version) return fmt::format("it is of version {}", tuned.version);
+  return "";
+}
+
+/// DONE for a threshold, and for a range that surely holds none.
+Word word_of(const ThresholdRecord& record) {
+  if (!record.wrong.empty()) return Word::wrong;
+  switch (record.threshold.outcome) {
+    case ThresholdOutcome::found:
+    case ThresholdOutcome::everywhere:
+    case ThresholdOutcome::nowhere:
+    case ThresholdOutcome::reversed: return Word::done;
+    case ThresholdOutcome::not_monotone:
+    case ThresholdOutcome::undecided: return Word::undecided;
+    case ThresholdOutcome::stopped: break;
+  }
+  return Word::interrupted;
+}
+
+/// Without a constant an old header stays: a noisy day must not take it from sources that include it.
+std::string header_line(const ThresholdRecord& record, const ThresholdOptions& tune) {
+  if (tune.header.empty()) return "";
+  const auto constant = record.threshold.constant();
+  if (!constant) return fmt::format("{} was not written\n", tune.header.string());
+  write_file(tune.header, header_text(record, tune.constant));
+  return fmt::format("{} has {} = {}\n", tune.header.string(), tune.constant, *constant);
+}
+
 }  // namespace
 
 Outcome tune_command_verb(const TuneCommandOptions& tune) {
@@ -289,34 +328,6 @@ Outcome tune_command_verb(const TuneCommandOptions& tune) {
   write_record(tune.outputs, document, words, record_json(record));
   return {word_of(record.ruling)};
 }
-
-namespace {
-
-/// DONE for a threshold, and for a range that surely holds none.
-Word word_of(const ThresholdRecord& record) {
-  if (!record.wrong.empty()) return Word::wrong;
-  switch (record.threshold.outcome) {
-    case ThresholdOutcome::found:
-    case ThresholdOutcome::everywhere:
-    case ThresholdOutcome::nowhere:
-    case ThresholdOutcome::reversed: return Word::done;
-    case ThresholdOutcome::not_monotone:
-    case ThresholdOutcome::undecided: return Word::undecided;
-    case ThresholdOutcome::stopped: break;
-  }
-  return Word::interrupted;
-}
-
-/// Without a constant an old header stays: a noisy day must not take it from sources that include it.
-std::string header_line(const ThresholdRecord& record, const ThresholdOptions& tune) {
-  if (tune.header.empty()) return "";
-  const auto constant = record.threshold.constant();
-  if (!constant) return fmt::format("{} was not written\n", tune.header.string());
-  write_file(tune.header, header_text(record, tune.constant));
-  return fmt::format("{} has {} = {}\n", tune.header.string(), tune.constant, *constant);
-}
-
-}  // namespace
 
 Outcome tune_library_verb(const LibraryOptions& options, const Registry& registry) {
   const std::string about = openblas_that_chooses().configuration;
@@ -378,6 +389,63 @@ Outcome tune_threshold_verb(const ThresholdOptions& tune, const Registry& regist
   const std::string header = header_line(record, tune);
   write_record(tune.outputs, document, header + record_text(document), json_text(doc::to_value(document)));
   return {word};
+}
+
+void describe(Fields& f, TunedKernels& tuned) {
+  f.schema("assay.kernels/1");
+  f("machine", tuned.machine);
+  f("version", tuned.version);
+  f("caches", tuned.caches, {.about = "bytes of the first, the second and the last cache: 32K/512K/32M"});
+  f("date", tuned.date);
+  f("command", tuned.command);
+}
+
+std::filesystem::path tuned_kernels_file() {
+  const std::filesystem::path folder = cache_folder();
+  return folder.empty() ? folder : folder / "kernels.json";
+}
+
+std::string use_tuned_kernels() {
+  if (std::getenv(caches_variable) != nullptr) {
+    static_cast<void>(caches());
+    return "";
+  }
+  const std::filesystem::path file = tuned_kernels_file();
+  std::error_code failed;
+  if (file.empty() || !std::filesystem::exists(file, failed)) return "";
+  std::string why;
+  try {
+    const auto tuned =
+        value_from<TunedKernels>(read_file(file), file.string(), "run `assay tune kernels` again");
+    why = unfit(tuned);
+    if (why.empty()) {
+      static_cast<void>(cache_sizes_from(tuned.caches, file.string() + ": caches"));
+      setenv(caches_variable, tuned.caches.c_str(), 1);
+      return "";
+    }
+  } catch (const Error& fault) {
+    why = fault.what();
+  }
+  return fmt::format("{} is ignored: {}; `assay tune kernels` writes it anew\n", file.string(), why);
+}
+
+std::string keep_tuned(const std::string& caches, const Circumstances& made) {
+  const std::filesystem::path file = tuned_kernels_file();
+  if (file.empty()) return "There is no folder to keep it in: set HOME, or XDG_CACHE_HOME.\n";
+  if (caches.empty()) {
+    std::error_code failed;
+    const bool removed = std::filesystem::remove(file, failed);
+    if (failed) throw Error(file.string(), failed.message(), "remove it: it is not what was chosen");
+    return removed ? wrapped("Removed " + file.string(), terminal_width) + "\n" : "";
+  }
+  std::filesystem::create_directories(file.parent_path());
+  TunedKernels tuned{.machine = made.machine.key,
+                     .version = build_info().version,
+                     .caches = caches,
+                     .date = made.date,
+                     .command = made.command};
+  write_file(file, json_text(to_value(tuned)) + "\n");
+  return wrapped("Kept for later runs in " + file.string(), terminal_width) + "\n";
 }
 
 }  // namespace assay

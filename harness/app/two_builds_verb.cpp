@@ -1,23 +1,24 @@
-// The verbs that time other programs in turns: gates of two builds, programs or commands, and wrap of one
-// command.
+// The verbs that time other programs in turns: gates of two builds, programs or commands, wrap of one
+// command, and the self-test.
 
-#include "app/gate_outcome.hpp"
-#include "app/measuring.hpp"
+#include "app/gate_verb.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/verb_functions.hpp"
-#include "assay/compare.hpp"
+#include "app/run_verb.hpp"
+#include "app/verbs.hpp"
 #include "assay/error.hpp"
+#include "assay/files.hpp"
+#include "assay/pipeline.hpp"
 #include "bench/gate/gates.hpp"
+#include "bench/gate/selftest.hpp"
 #include "bench/gate/two_builds.hpp"
+#include "bench/measure/sides.hpp"
 #include "bench/programs/bundle.hpp"
 #include "bench/programs/project.hpp"
 #include "bench/programs/revision.hpp"
 #include "core/files/this_program.hpp"
-#include "core/machine/clock.hpp"
-#include "core/plan/filter.hpp"
+#include "core/plan/trial_key.hpp"
 #include "core/plugin/library.hpp"
-#include "core/plugin/plugins.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/command.hpp"
 #include "core/text/figures.hpp"
@@ -254,6 +255,79 @@ TwoBuilds gate_programs(const BuildsOptions& options, Bundle sides, std::string 
   return gate_of_built_commands(request, timing, std::move(run), hooks);
 }
 
+SelfTestRequest request_of(const SelftestOptions& options, const Registry& registry) {
+  const SelectionOptions& selection = options.selection;
+  SelfTestRequest out{.suite = load_suite(selection.suite, registry),
+                      .filter = selection.filter,
+                      .program = this_program(),
+                      .seed = selection.seed,
+                      .runs = options.runs,
+                      .planted_runs = options.planted_runs,
+                      .plants = options.plants,
+                      .budget_seconds = options.budget_seconds,
+                      .time_limit = selection.time_limit,
+                      .busy = options.busy,
+                      .command = command_of("selftest", options)};
+  const std::vector<int> one{1};
+  DescriptionRequest question{.cases = out.suite.cases,
+                              .threads = selection.threads.empty() ? one : selection.threads,
+                              .seed = selection.seed,
+                              .time_limit = selection.time_limit};
+  const auto answer = [&] { return described_by(out.program, question, {.stop = interrupted}); };
+  const Filter filter(selection.filter, registry);
+  for (const DescribedTrial& trial : answer().trials) {
+    if (filter.selects(trial.key)) question.corners.push_back(trial.key);
+  }
+  out.description = answer();
+  return out;
+}
+
+Outcome outcome_of(const SelfTest& found) {
+  std::size_t alarms = 0;
+  for (const SelfTestRun& run : found.runs) alarms += run.alarms.size();
+  Outcome out{Word::passed,
+              fmt::format("in {} gates no trial without a plant was called slower", found.runs.size())};
+  if (const std::string nothing = why_nothing_is_shown(found); !nothing.empty())
+    out = {Word::undecided, nothing};
+  if (alarms > 0)
+    out.add(Word::wrong, fmt::format("{} times a trial without a plant was called slower", alarms));
+  for (const Finding& fault : found.faults) {
+    out.add(has_failed(fault.standing)               ? Word::crashed
+            : fault.standing == Standing::impossible ? Word::impossible
+                                                     : Word::wrong,
+            fmt::format("{}: {}", fault.key, fault.why));
+  }
+  if (interrupted()) out.add(Word::interrupted, fmt::format("after {} gates", found.runs.size()));
+  return out;
+}
+
+Outcome told(const SelfTest& found, const std::filesystem::path& markdown, bool quiet) {
+  const std::string text = selftest_markdown(found);
+  const Outcome outcome = outcome_of(found);
+  put("", (quiet ? "" : text + "\n") + ending("", outcome), "");
+  if (!markdown.empty()) write_file(markdown, text);
+  return outcome;
+}
+
+WrappedCommand as_typed(const std::vector<std::string>& words) {
+  std::vector<std::string> typed;
+  for (const std::string& word : words) typed.push_back(shell_word(word));
+  return {words, fmt::format("{}", fmt::join(typed, " "))};
+}
+
+/// Says what was measured under one name, and which slow-down a gate would see.
+std::string text_of(const TrialResult& trial, const CommandOptions& options, double run_seconds) {
+  std::vector<double> runs;
+  for (const Launch& launch : trial.launches) runs.push_back(median(seconds_of(launch)));
+  const double visible =
+      visible_in_gate(trial, run_seconds, policy_with(usual_limit_of_programs), options.budget_seconds);
+  return fmt::format("{}  {}  {} runs, from {} to {}\n  a gate of {} {}\n", trial.problem,
+                     seconds_text(time_of(trial)), runs.size(), seconds_text(std::ranges::min(runs)),
+                     seconds_text(std::ranges::max(runs)), seconds_text(options.budget_seconds),
+                     visible > 0 ? fmt::format("would see a slow-down of {}", percent_text(visible - 1))
+                                 : "would see nothing, or these runs are too few to say what");
+}
+
 }  // namespace
 
 Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
@@ -356,29 +430,6 @@ Outcome reanalyze_verb(const ReanalyzeOptions& options) {
                         two_builds_from_json(read_file(options.results), options.results.string()));
 }
 
-namespace {
-
-WrappedCommand as_typed(const std::vector<std::string>& words) {
-  std::vector<std::string> typed;
-  for (const std::string& word : words) typed.push_back(shell_word(word));
-  return {words, fmt::format("{}", fmt::join(typed, " "))};
-}
-
-/// Says what was measured under one name, and which slow-down a gate would see.
-std::string text_of(const TrialResult& trial, const CommandOptions& options, double run_seconds) {
-  std::vector<double> runs;
-  for (const Launch& launch : trial.launches) runs.push_back(median(seconds_of(launch)));
-  const double visible =
-      visible_in_gate(trial, run_seconds, policy_with(usual_limit_of_programs), options.budget_seconds);
-  return fmt::format("{}  {}  {} runs, from {} to {}\n  a gate of {} {}\n", trial.problem,
-                     seconds_text(time_of(trial)), runs.size(), seconds_text(std::ranges::min(runs)),
-                     seconds_text(std::ranges::max(runs)), seconds_text(options.budget_seconds),
-                     visible > 0 ? fmt::format("would see a slow-down of {}", percent_text(visible - 1))
-                                 : "would see nothing, or these runs are too few to say what");
-}
-
-}  // namespace
-
 Outcome commands_verb(const CommandsOptions& options) {
   const ProgramsOptions& programs = options.programs;
   say_undivided("commands");
@@ -412,6 +463,33 @@ Outcome command_verb(const CommandOptions& options) {
   put(options.json, options.quiet ? ending("", outcome) : text + ending(next, outcome), to_json(results));
   if (!options.output.empty()) write_file(options.output, to_json(results) + "\n");
   return outcome;
+}
+
+Outcome selftest_verb(const SelftestOptions& options, const Registry& registry) {
+  if (options.runs + options.planted_runs == 0)
+    throw Error("--runs and --planted-runs", "are both 0", "ask for at least one gate");
+  SelfTestRequest request = request_of(options, registry);
+  if (!options.output.empty()) {
+    // Gates are written as they come: an interrupt loses nothing that was finished. The old content of the
+    // file stays until there is a finished gate to replace it.
+    request.keep = [&options, begun = false](const std::string& line) mutable {
+      if (!std::exchange(begun, true)) write_file(options.output, "");
+      append_to_file(options.output, line, "free space on that disk, or name another file with -o");
+    };
+  }
+  const SelfTest found = run_selftest(request, registry, Progress(options.quiet).hooks());
+  return told(found, options.markdown, options.quiet);
+}
+
+Outcome selftest_again_verb(const SelftestAgainOptions& options, const Registry& registry) {
+  std::vector<KeptGates> kept;
+  for (const auto& file : options.again) kept.push_back({file.string(), read_file(file)});
+  SelfTest found = judged_anew(kept, registry);
+  found.busy = found.busy || options.busy;
+  SelftestAgainOptions named = options;
+  for (auto& file : named.again) file = file.filename();  // where they lie is of no concern to a report
+  found.command = command_of("selftest", named);
+  return told(found, options.markdown, options.quiet);
 }
 
 }  // namespace assay

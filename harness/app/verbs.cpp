@@ -1,13 +1,14 @@
 #include "app/verbs.hpp"
 
-#include "app/verb_functions.hpp"
 #include "core/statistics/decision.hpp"
 
 #include <array>
 #include <memory>
-#include <string_view>
 
 namespace assay {
+
+void describe(OptionList& o, GateRules& rules);
+
 namespace {
 
 using Paths = std::vector<std::filesystem::path>;
@@ -146,14 +147,12 @@ void describe_flags(OptionList& o, BenchmarkFlags& flags) {
   const auto flag = [](std::string_view variable) {
     return OptionRule{.variables = {variable}, .hidden = true};
   };
-  const auto output = [](std::string_view variable) {
-    return OptionRule{.writes = Writes::file, .repeated = false, .variables = {variable}, .hidden = true};
-  };
   o("--benchmark_list_tests", &flags.list_tests, "", flag("BENCHMARK_LIST_TESTS"));
   o("--benchmark_repetitions", &flags.repetitions, "",
     {.low = 1, .variables = {"BENCHMARK_REPETITIONS"}, .hidden = true});
   o("--benchmark_min_time", &flags.min_time, "", flag("BENCHMARK_MIN_TIME"));
-  o("--benchmark_out", &flags.out, "", output("BENCHMARK_OUT"));
+  o("--benchmark_out", &flags.out, "",
+    {.writes = Writes::file, .repeated = false, .variables = {"BENCHMARK_OUT"}, .hidden = true});
   o("--benchmark_out_format", choice_of(flags.out_format, benchmark_formats), "",
     {.repeated = false, .variables = {"BENCHMARK_OUT_FORMAT"}, .hidden = true});
   o("--benchmark_format", choice_of(flags.format, benchmark_formats), "",
@@ -230,6 +229,26 @@ void describe_timing(OptionList& o, CommandTiming& timing) {
   time_limit(o, timing.time_limit,
              "seconds that a run may take (default 20 times what the first one took, at least 10)");
 }
+
+/// Binds a verb's function to options of its own; the list and the function share them.
+template <class T, class... OfRegistry>
+Call bound(Outcome (*function)(const T&, OfRegistry...)) {
+  const auto options = std::make_shared<T>();
+  OptionList list;
+  describe(list, *options);
+  return {std::move(list), [=](const Registry& registry) {
+            if constexpr (sizeof...(OfRegistry) > 0) {
+              return function(*options, registry);
+            } else {
+              return function(*options);
+            }
+          }};
+}
+template <auto function>
+Call call() {
+  return bound(function);
+}
+
 }  // namespace
 
 void describe(OptionList& o, ListOptions& options) {
@@ -686,26 +705,11 @@ void describe(OptionList& o, ServedOptions& options) {
   o("answer", &options.answer, "where the answer goes, unless the request says so");
 }
 
-namespace {
-
-/// Binds a verb's function to options of its own; the list and the function share them.
-template <class T, class... OfRegistry>
-Call bound(Outcome (*function)(const T&, OfRegistry...)) {
-  const auto options = std::make_shared<T>();
-  return {listed(*options), [=](const Registry& registry) {
-            if constexpr (sizeof...(OfRegistry) > 0) {
-              return function(*options, registry);
-            } else {
-              return function(*options);
-            }
-          }};
+OptionList listed(NamedOptions options) {
+  OptionList out;
+  std::visit([&](auto* one) { describe(out, *one); }, options);
+  return out;
 }
-template <auto function>
-Call call() {
-  return bound(function);
-}
-
-}  // namespace
 
 std::vector<std::string_view> Verb::chosen_by() const {
   std::vector<std::string_view> out = parts_of(row, ' ');

@@ -1,6 +1,6 @@
 #include "bench/compare/pull_request.hpp"
 
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,7 +4,6 @@
 #include "bench/compare/words.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/utf8.hpp"
-#include "core/text/wrapped.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,7 +4,7 @@
 #include "assay/error.hpp"
 #include "bench/exchange/read_results.hpp"
 #include "core/json/fields.hpp"
-#include "core/machine/text_fields.hpp"
+#include "core/machine/limits.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>

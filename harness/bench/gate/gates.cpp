@@ -8,7 +8,6 @@
 #include "bench/gate/rejected_trials.hpp"
 #include "core/files/child_process.hpp"
 #include "core/machine/build_info.hpp"
-#include "core/plan/filter.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/text/command.hpp"
 

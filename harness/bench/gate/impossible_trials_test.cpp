@@ -1,6 +1,6 @@
 #include "bench/gate/rejected_trials.hpp"
 
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 
 #include <gmock/gmock.h>
 

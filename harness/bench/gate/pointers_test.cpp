@@ -1,6 +1,6 @@
 #include "bench/gate/pointers.hpp"
 
-#include "core/code/compiled.hpp"
+#include "core/code/compiled_test.hpp"
 
 #include <gmock/gmock.h>
 

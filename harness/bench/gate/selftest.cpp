@@ -6,8 +6,7 @@
 #include "core/files/child_process.hpp"
 #include "core/machine/clock.hpp"
 #include "core/markup/document.hpp"
-#include "core/plan/filter.hpp"
-#include "core/statistics/signs.hpp"
+#include "core/plan/trial_key.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 

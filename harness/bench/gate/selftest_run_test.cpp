@@ -1,7 +1,7 @@
 // Self-tests from their request to their outcome, with launches from a script: no process is started.
 #include "assay/error.hpp"
 #include "bench/gate/selftest.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,5 @@
 #include "bench/gate/sequential.hpp"
 
-#include "core/statistics/signs.hpp"
 #include "core/statistics/statistics.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "bench/gate/rejected_trials.hpp"
 
 #include "assay/error.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

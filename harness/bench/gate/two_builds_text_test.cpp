@@ -1,7 +1,7 @@
 // Tests the words of a gate of two builds: what makes it doubtful, and that it was interrupted.
 #include "bench/gate/two_builds.hpp"
 
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 
 #include <gmock/gmock.h>
 

@@ -5,7 +5,7 @@
 #include "bench/measure/sides.hpp"
 #include "core/files/child_process.hpp"
 #include "core/machine/clock.hpp"
-#include "core/plan/filter.hpp"
+#include "core/plan/trial_key.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/parts.hpp"
 

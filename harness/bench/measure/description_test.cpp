@@ -2,7 +2,7 @@
 #include "bench/measure/sides.hpp"
 
 #include "assay/files.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "core/files/scratch.hpp"
 
 #include <gmock/gmock.h>

@@ -9,7 +9,7 @@
 #include "bench/measure/results_fields.hpp"
 #include "bench/measure/sampler.hpp"
 #include "core/check/freeze.hpp"
-#include "core/code/changed_code.hpp"
+#include "core/code/differing_functions.hpp"
 #include "core/files/answers.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"

@@ -4,7 +4,7 @@
 
 #include "bench/measure/measure.hpp"
 #include "bench/measure/sampler.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 
 #include <gmock/gmock.h>
 

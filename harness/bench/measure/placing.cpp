@@ -1,6 +1,6 @@
 #include "bench/measure/placing.hpp"
 
-#include "core/files/process_stat.hpp"
+#include "core/files/child_process.hpp"
 #include "core/files/processor_set.hpp"
 #include "core/machine/topology.hpp"
 #include "core/text/parts.hpp"

@@ -1,7 +1,7 @@
 #include "bench/measure/planted.hpp"
 
 #include "assay/error.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include "bench/measure/planted.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "core/check/contained.hpp"
-#include "core/code/changed_code.hpp"
+#include "core/code/differing_functions.hpp"
 #include "core/files/answers.hpp"
 #include "core/files/scratch.hpp"
 #include "core/files/this_program.hpp"

@@ -5,7 +5,7 @@
 #include "bench/programs/link_recipe.hpp"
 #include "bench/programs/project.hpp"
 #include "core/files/child_process.hpp"
-#include "core/files/file_lock.hpp"
+#include "core/files/scratch.hpp"
 #include "core/files/this_program.hpp"
 #include "core/json/fields.hpp"
 #include "core/plugin/library.hpp"

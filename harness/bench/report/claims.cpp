@@ -4,7 +4,7 @@
 #include "assay/epoch.hpp"
 #include "bench/compare/roofs.hpp"
 #include "bench/report/content.hpp"
-#include "core/statistics/signs.hpp"
+#include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>

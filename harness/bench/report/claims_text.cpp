@@ -7,7 +7,7 @@
 #include "core/machine/fields.hpp"
 #include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,7 +4,7 @@
 #include "assay/error.hpp"
 #include "bench/report/hand_made_test.hpp"
 #include "core/json/json.hpp"
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 #include "bench/report/content.hpp"
 
 #include "bench/report/hand_made_test.hpp"
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 
 #include <gmock/gmock.h>
 

@@ -3,7 +3,7 @@
 #include "bench/report/content.hpp"
 #include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 

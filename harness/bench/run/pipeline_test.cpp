@@ -1,7 +1,7 @@
 // A run from its request to its results, with launches from a script and roofs that are measured.
 #include "assay/pipeline.hpp"
 
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,11 +2,12 @@
 
 #include "assay/csv.hpp"
 #include "assay/error.hpp"
-#include "core/files/process_stat.hpp"
+#include "assay/files.hpp"
+#include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
 #include "core/machine/clock.hpp"
 #include "core/machine/limits.hpp"
-#include "core/machine/text_fields.hpp"
+#include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
 

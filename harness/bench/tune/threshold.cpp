@@ -4,7 +4,6 @@
 #include "core/plan/trial_key.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/near_names.hpp"
 #include "core/text/parts.hpp"
 #include "core/tune/turns.hpp"
 

@@ -16,7 +16,7 @@
 #include "assay/measure.hpp"
 #include "assay/problem.hpp"
 #include "assay/registry.hpp"
-#include "core/tune/record.hpp"
+#include "core/tune/turns.hpp"
 
 #include <filesystem>
 #include <functional>

@@ -2,7 +2,7 @@
 
 #include "assay/error.hpp"
 #include "core/text/figures.hpp"
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

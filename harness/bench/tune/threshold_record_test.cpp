@@ -1,7 +1,7 @@
 // Tests the record of a break-even, and the header that holds it.
 #include "assay/error.hpp"
 #include "bench/tune/threshold.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "core/json/json.hpp"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 
 #include "assay/error.hpp"
 #include "core/machine/openblas.hpp"
-#include "core/text/near_names.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 // Tests the record of core types on scripted launches.
-#include "core/tune/record.hpp"
+#include "core/tune/turns.hpp"
 
 #include "bench/tune/variable.hpp"
 #include "core/json/json.hpp"

@@ -1,7 +1,7 @@
 // A table of kernels that misbehave beside a right one: each is named, the answers of the others are kept,
 // the test comes to its end, and nothing is left behind.
 #include "assay/check.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "core/files/child_process.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <exception>
 #include <filesystem>
 #include <new>

@@ -2,20 +2,22 @@
 
 #include "assay/error.hpp"
 #include "assay/pick.hpp"
+#include "assay/random.hpp"
 #include "core/check/contained.hpp"
 #include "core/check/passed_corners.hpp"
 #include "core/code/calls.hpp"
 #include "core/machine/clock.hpp"
 #include "core/machine/fields.hpp"
-#include "core/plan/filter.hpp"
+#include "core/plan/trial_key.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -42,13 +44,9 @@ struct Selected {
 };
 
 std::string_view words_for(Kin kin) {
-  switch (kin) {
-    case Kin::known_bad: return "known-bad variant";
-    case Kin::known_cheat: return "known cheat";
-    case Kin::known_honest: return "variant that is known to be honest";
-    case Kin::sound: break;
-  }
-  return "variant";
+  static constexpr std::array<std::string_view, 4> words{"variant", "known-bad variant", "known cheat",
+                                                         "variant that is known to be honest"};
+  return words[static_cast<std::size_t>(kin)];
 }
 
 /// Throws Error when it would be empty.
@@ -226,50 +224,43 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
     done[i] = true;
     reached = i + 1;
   };
-  do_steps({.count = all.steps.size(),
-            .work =
-                [&](std::size_t i, const StepReporter& reporter) {
-                  if (!all.checks[i].skipped.empty() || dropped.contains(variant_of(i))) return std::string();
-                  return bytes_of(checker.take(all.steps[i], i, reporter));
-                },
-            .take =
-                [&](std::size_t i, const std::string& bytes) {
-                  Found found = found_from(bytes);
-                  all.checks[i].agreement = {std::move(found.agreement), std::nullopt};
-                  all.checks[i].seconds = std::move(found.seconds);
-                  // One rejection of a cheat is enough: some of them take their time. And what is declared
-                  // is the same everywhere.
-                  const VariantInfo& variant = all.steps[i].info();
-                  if (!all.checks[i].agreement.agrees) named.insert(variant_of(i));
-                  if (!all.checks[i].agreement.agrees &&
-                      (all.first_fault_only || variant.kin() == Kin::known_cheat ||
-                       !agreement_of_declaration(variant).agrees))
-                    dropped.insert(variant_of(i));
-                  end(i);
-                },
-            .fail =
-                [&](const FailedStep& failure) {
-                  all.checks[failure.step].agreement = failed(failure.failure);
-                  dropped.insert(variant_of(failure.step));
-                  end(failure.step);
-                },
-            .accuses =
-                [&](std::size_t i, const std::string& bytes) {
-                  return !named.contains(variant_of(i)) && !found_from(bytes).agreement.agrees;
-                },
-            .kernel =
-                [&](std::size_t i) {
-                  return fmt::format("{}/{}", all.checks[i].operation, all.checks[i].variant);
-                },
-            .remark = [&](std::size_t i, const std::string& words) { all.checks[i].remark = words; },
-            .say =
-                [&](std::size_t i) {
-                  const CornerCheck& check = all.checks[i];
-                  hooks.say(fmt::format("check {}{}/{}", all.first_fault_only ? "corner cases of " : "",
-                                        check.operation, check.variant),
-                            shares[i]);
-                }},
-           containment, hooks);
+  ContainedSteps steps;
+  steps.count = all.steps.size();
+  steps.work = [&](std::size_t i, const StepReporter& reporter) {
+    if (!all.checks[i].skipped.empty() || dropped.contains(variant_of(i))) return std::string();
+    return bytes_of(checker.take(all.steps[i], i, reporter));
+  };
+  steps.take = [&](std::size_t i, const std::string& bytes) {
+    Found found = found_from(bytes);
+    all.checks[i].agreement = {std::move(found.agreement), std::nullopt};
+    all.checks[i].seconds = std::move(found.seconds);
+    // One rejection of a cheat is enough: some of them take their time. And what is declared is the same
+    // everywhere.
+    const VariantInfo& variant = all.steps[i].info();
+    if (!all.checks[i].agreement.agrees) named.insert(variant_of(i));
+    if (!all.checks[i].agreement.agrees && (all.first_fault_only || variant.kin() == Kin::known_cheat ||
+                                            !agreement_of_declaration(variant).agrees))
+      dropped.insert(variant_of(i));
+    end(i);
+  };
+  steps.fail = [&](const FailedStep& failure) {
+    all.checks[failure.step].agreement = failed(failure.failure);
+    dropped.insert(variant_of(failure.step));
+    end(failure.step);
+  };
+  steps.accuses = [&](std::size_t i, const std::string& bytes) {
+    return !named.contains(variant_of(i)) && !found_from(bytes).agreement.agrees;
+  };
+  const auto name_of = [&](std::size_t i) {
+    return fmt::format("{}/{}", all.checks[i].operation, all.checks[i].variant);
+  };
+  steps.kernel = name_of;
+  steps.remark = [&](std::size_t i, const std::string& words) { all.checks[i].remark = words; };
+  steps.say = [&](std::size_t i) {
+    hooks.say(fmt::format("check {}{}", all.first_fault_only ? "corner cases of " : "", name_of(i)),
+              shares[i]);
+  };
+  do_steps(steps, containment, hooks);
   std::vector<CornerCheck> out;
   const std::size_t last = hooks.stopped() ? reached : all.checks.size();
   const auto list = [&](std::size_t begin, std::size_t before) {
@@ -320,6 +311,118 @@ Checked at_corner(const CornerCheck& check) {
     out.detail = fmt::format("at the corner case {}: {}", in_words(check), out.detail);
   }
   return out;
+}
+
+// Problems that nobody could have prepared a kernel for: beside those of a suite, and above corner cases.
+
+constexpr std::size_t of_naive = 0;
+
+/// The most memory of a case in bytes, so that it runs everywhere.
+constexpr double largest_footprint = 0x1p29;
+
+Context context_of(const VariantInfo& variant) { return {.threads = variant.threaded ? 2 : 1}; }
+
+double work_of(const Operation& operation, const std::string& problem) {
+  const Cost cost = operation.cost(problem);
+  return cost.flops + cost.bytes_read + cost.bytes_written;
+}
+
+bool fits(const Operation& operation, std::size_t variant, const std::string& problem) {
+  const Context context = context_of(operation.variants()[variant]);
+  return operation.footprint(problem) <= largest_footprint &&
+         !operation.unfit(of_naive, problem, Context{}) && !operation.unfit(variant, problem, context);
+}
+
+/// Whether an input of it can be made: the extents of some contracts have to suit each other, as a window and
+/// its image, and a contract may find that out when asked for a size or a cost.
+bool makes_sense(const Operation& operation, const std::string& problem) {
+  try {
+    static_cast<void>(operation.footprint(problem));
+    static_cast<void>(operation.cost(problem));
+    static_cast<void>(operation.open(problem, {.fill = operation.fills().back()}));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// A problem as numbers that can be changed.
+class Extents {
+ public:
+  Extents(const Operation& operation, const std::string& problem)
+      : rules_(operation.fields()), values_(parse_fields(operation.name(), problem, rules_)) {}
+  std::string text() const { return format_fields(values_, rules_); }
+  /// Calls `change(extent)` for each, by position, and keeps it within its limits; options stay as they are.
+  template <class Change>
+  void each(const Change& change) {
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+      if (!rules_[i].fallback) change(i, values_[i]);
+      values_[i] = std::clamp(values_[i], rules_[i].low, rules_[i].high);
+    }
+  }
+  std::size_t count() const { return rules_.size(); }
+
+ private:
+  std::vector<FieldRule> rules_;
+  std::vector<Index> values_;
+};
+
+/// Returns the corner case at the third quartile of work, among those that the variant can run; among all
+/// that naive can run where the variant can run none.
+std::string middling_corner_case(const Operation& operation, std::size_t variant) {
+  std::vector<std::string> all = operation.corner_cases();
+  const auto is_unfit = [&](std::size_t v) {
+    return [&operation, v](const std::string& problem) { return !fits(operation, v, problem); };
+  };
+  std::erase_if(all, is_unfit(std::ranges::all_of(all, is_unfit(variant)) ? of_naive : variant));
+  std::ranges::stable_sort(all, {}, [&](const std::string& problem) { return work_of(operation, problem); });
+  return all.at(all.size() * 3 / 4);
+}
+
+std::string drawn_above(const Operation& operation, const std::string& corner, Rng& rng) {
+  constexpr int tries = 8;
+  constexpr Index most = 3;
+  for (int i = 0; i < tries; ++i) {
+    Extents extents(operation, corner);
+    extents.each([&](std::size_t, Index& extent) { extent += rng.integer(1, most); });
+    if (makes_sense(operation, extents.text())) return extents.text();
+  }
+  return corner;
+}
+
+/// One extent doubled as often as it takes, with the least work; otherwise all of them.
+std::optional<std::string> grown(const Operation& operation, std::size_t variant, const std::string& from) {
+  constexpr int most = 14;
+  std::optional<std::string> best;
+  double least = std::numeric_limits<double>::infinity();
+  const auto is_better = [&](const std::string& problem) {
+    try {
+      return fits(operation, variant, problem) && work_of(operation, problem) < least &&
+             makes_sense(operation, problem);
+    } catch (const Error&) {
+      return false;  // As where it makes no sense, which is asked last since it takes longest.
+    }
+  };
+  const auto consider = [&](const std::string& problem) {
+    if (!is_better(problem)) return;
+    least = work_of(operation, problem);
+    best = problem;
+  };
+  for (std::size_t which = 0; which < Extents(operation, from).count(); ++which) {
+    for (int doublings = 1; doublings <= most; ++doublings) {
+      Extents extents(operation, from);
+      extents.each([&](std::size_t i, Index& extent) {
+        if (i == which) extent <<= doublings;
+      });
+      consider(extents.text());
+    }
+  }
+  for (int doublings = 1; !best && doublings <= most; ++doublings) {
+    Extents extents(operation, from);
+    extents.each([&](std::size_t, Index& extent) { extent <<= doublings; });
+    consider(extents.text());
+  }
+  return best;
 }
 
 }  // namespace
@@ -379,36 +482,29 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
     const auto rehearsal = [&](Fill fill) {
       return fill == fills.back() ? longest : std::min(longest, Workload::short_rehearsal);
     };
-    for (const Fill fill : fills) {
+    const auto add = [&](const std::string& problem, const Setting& setting, double rehearsal_seconds) {
       for (std::size_t i = begin; i < end; ++i) {
         if (!trials[i].skipped.empty()) continue;
+        if (problem != fields && first.operation->unfit(trials[i].variant, problem, trials[i].context))
+          continue;
         steps.push_back({.operation = first.operation,
                          .variant = trials[i].variant,
-                         .problem = fields,
-                         .setting = {.fill = fill,
-                                     .rng = Rng(seed),
-                                     .placement = {.fenced = fill == fills.front()},
-                                     .file = first.row.file},
+                         .problem = problem,
+                         .setting = setting,
                          .context = trials[i].context,
-                         .rehearsal_seconds = rehearsal(fill)});
+                         .rehearsal_seconds = rehearsal_seconds});
         trial_of.push_back(i);
       }
+    };
+    for (const Fill fill : fills) {
+      const Placement placement{.fenced = fill == fills.front()};
+      add(fields, {.fill = fill, .rng = Rng(seed), .placement = placement, .file = first.row.file},
+          rehearsal(fill));
     }
     // A file holds one size.
     if (sizes == Sizes::and_beside && first.row.file.empty()) {
-      for (const std::string& problem : problems_beside(*first.operation, fields)) {
-        for (std::size_t i = begin; i < end; ++i) {
-          if (!trials[i].skipped.empty()) continue;
-          if (first.operation->unfit(trials[i].variant, problem, trials[i].context)) continue;
-          steps.push_back({.operation = first.operation,
-                           .variant = trials[i].variant,
-                           .problem = problem,
-                           .setting = {.fill = fills.front(), .rng = Rng(seed)},
-                           .context = trials[i].context,
-                           .rehearsal_seconds = Workload::no_rehearsal});
-          trial_of.push_back(i);
-        }
-      }
+      for (const std::string& problem : problems_beside(*first.operation, fields))
+        add(problem, {.fill = fills.front(), .rng = Rng(seed)}, Workload::no_rehearsal);
     }
     begin = end;
   }
@@ -416,35 +512,33 @@ std::vector<Checked> check(std::span<const Trial> trials, std::uint64_t seed, co
   out.resize(trials.size());
   Checker checker(containment);
   const std::vector<double> shares = shares_before(steps);
-  do_steps(
-      {.count = steps.size(),
-       .work =
-           [&](std::size_t step, const StepReporter& reporter) {
-             const std::size_t i = trial_of[step];
-             if (!out[i].agrees) return std::string();
-             return bytes_of(checker.take(steps[step], step, reporter));
-           },
-       .take =
-           [&](std::size_t step, const std::string& bytes) {
-             Checked& before = out[trial_of[step]];
-             Checked found{found_from(bytes).agreement, std::nullopt};
-             const CheckStep& taken = steps[step];
-             const Case& row = trials[trial_of[step]].row;
-             const bool beside = row.file.empty() && taken.problem != row.problem;
-             if (!found.agrees)
-               found.detail = fmt::format("{} fill: {}", to_string(taken.setting.fill), found.detail);
-             if (!found.agrees && beside)
-               found.detail = fmt::format("beside it, at {}, {}", taken.problem, found.detail);
-             // The figures of the trial's own problem stay: those of the last fill, which is timed.
-             if (beside) found.figures = std::move(before.figures);
-             found.worst_error = std::max(found.worst_error, before.worst_error);
-             before = std::move(found);
-           },
-       .fail = [&](const FailedStep& step) { out[trial_of[step.step]] = failed(step.failure); },
-       .accuses = [](std::size_t, const std::string& bytes) { return !found_from(bytes).agreement.agrees; },
-       .kernel = [&](std::size_t step) { return trials[trial_of[step]].key; },
-       .say = [&](std::size_t step) { hooks.say("check " + trials[trial_of[step]].key, shares[step]); }},
-      containment, hooks);
+  ContainedSteps contained;
+  contained.count = steps.size();
+  contained.work = [&](std::size_t step, const StepReporter& reporter) {
+    if (!out[trial_of[step]].agrees) return std::string();
+    return bytes_of(checker.take(steps[step], step, reporter));
+  };
+  contained.take = [&](std::size_t step, const std::string& bytes) {
+    Checked& before = out[trial_of[step]];
+    Checked found{found_from(bytes).agreement, std::nullopt};
+    const CheckStep& taken = steps[step];
+    const Case& row = trials[trial_of[step]].row;
+    const bool beside = row.file.empty() && taken.problem != row.problem;
+    if (!found.agrees) found.detail = fmt::format("{} fill: {}", to_string(taken.setting.fill), found.detail);
+    if (!found.agrees && beside)
+      found.detail = fmt::format("beside it, at {}, {}", taken.problem, found.detail);
+    // The figures of the trial's own problem stay: those of the last fill, which is timed.
+    if (beside) found.figures = std::move(before.figures);
+    found.worst_error = std::max(found.worst_error, before.worst_error);
+    before = std::move(found);
+  };
+  contained.fail = [&](const FailedStep& step) { out[trial_of[step.step]] = failed(step.failure); };
+  contained.accuses = [](std::size_t, const std::string& bytes) {
+    return !found_from(bytes).agreement.agrees;
+  };
+  contained.kernel = [&](std::size_t step) { return trials[trial_of[step]].key; };
+  contained.say = [&](std::size_t step) { hooks.say("check " + trials[trial_of[step]].key, shares[step]); };
+  do_steps(contained, containment, hooks);
   return out;
 }
 
@@ -508,6 +602,26 @@ std::vector<CornerCheck> check_file(const Registry& registry, const std::string&
     }
   }
   return answered(std::move(all), containment, hooks);
+}
+
+std::vector<std::string> problems_beside(const Operation& operation, const std::string& problem) {
+  const std::vector<FieldRule> rules = operation.fields();
+  const std::vector<Index> values = parse_fields(operation.name(), problem, rules);
+  std::vector<std::string> out;
+  for (const Index step : {-1, 1}) {
+    std::vector<Index> beside = values;
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      if (!rules[i].fallback) beside[i] = std::clamp(values[i] + step, rules[i].low, rules[i].high);
+    }
+    const std::string text = format_fields(beside, rules);
+    if (beside != values && makes_sense(operation, text)) out.push_back(text);
+  }
+  return out;
+}
+
+std::optional<std::string> drawn_problem(const Operation& operation, std::size_t variant, Rng& rng) {
+  const std::string drawn = drawn_above(operation, middling_corner_case(operation, variant), rng);
+  return fits(operation, variant, drawn) ? drawn : grown(operation, variant, drawn);
 }
 
 }  // namespace assay

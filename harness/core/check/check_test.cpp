@@ -3,7 +3,7 @@
 #include "assay/check.hpp"
 
 #include "assay/error.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 
 #include <gmock/gmock.h>
 

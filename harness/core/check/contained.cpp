@@ -1,8 +1,6 @@
 #include "core/check/contained.hpp"
 
-#include "assay/error.hpp"
-#include "core/code/changed_code.hpp"
-#include "core/files/process_stat.hpp"
+#include "core/code/differing_functions.hpp"
 #include "core/files/this_program.hpp"
 #include "core/text/parts.hpp"
 
@@ -27,7 +25,6 @@
 #include <filesystem>
 #include <memory>
 #include <set>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -538,7 +535,8 @@ void look_like_all_others() {
     std::memset(value, 0, std::strlen(value));  // what a process was started with can be read as a file
     std::memset(value - 1 - std::strlen(name), 0, std::strlen(name));
   };
-  // The name of the side stays: a program that embeds this one chooses the function that a call goes to by it.
+  // The name of the side stays: a program that embeds this one chooses the function that a call goes to by
+  // it.
   for (const char* of_some : {padding_variable, plugins_variable}) forget(of_some);
   // Libraries have read theirs when the program started.
   for (const auto& [name, value] : pools_that_rest()) {

@@ -4,7 +4,7 @@
 #include "assay/check.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "core/files/this_program.hpp"
 
 #include <gmock/gmock.h>

@@ -3,7 +3,7 @@
 
 #include "assay/files.hpp"
 #include "assay/pick.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "core/files/scratch.hpp"
 #include "core/registry/picking.hpp"
 

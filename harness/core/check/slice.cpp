@@ -1,16 +1,17 @@
 #include "core/check/slice.hpp"
 
-#include "assay/random.hpp"
 #include "core/machine/clock.hpp"
+#include "core/registry/workload.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <stdexcept>
 #include <utility>
 
@@ -68,7 +69,7 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
     find("keeps threads busy from its preparation on, and was given none but its own");
   }
   // The first slice follows the preparation, which may not change it either.
-  const Affinity affinity = first ? before_.affinity() : Affinity::now();
+  const ProcessorSet processors = first ? before_.processors() : ProcessorSet::of_thread();
   note_mapped_pages();
   if (audit_.judged > 0 && is_drawn(Beside::look)) look_for_kept_results();
   if (timed_.waits_for_device() && !first) look_at_waiting();
@@ -88,7 +89,7 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
   look_at_clock(of);
   look_at_own_clock(of, calls);
   if (page_faults_of_children() != faults) find("had another process work for it");
-  look_around(affinity);
+  look_around(processors);
   if (watches_memory()) look_at_memory(heap);
 
   // No kernel knows this content from others: what it plans for calls that are timed is as good as here.
@@ -348,9 +349,9 @@ void AuditedSlices::look_at_clock(const Calls& calls) {
                    calls.passed_by_kernel, calls.passed));
 }
 
-void AuditedSlices::look_around(const Affinity& affinity) {
-  if (affinity.changed()) {
-    affinity.restore();
+void AuditedSlices::look_around(const ProcessorSet& processors) {
+  if (ProcessorSet::of_thread() != processors) {
+    processors.give_to(0);
     find("changed the processors that it may run on");
   }
   constexpr Index seldom = 15;  // a thorough look takes some ten microseconds
@@ -429,3 +430,60 @@ void AuditedSlices::look_at_threads(double own, double others, double passed) {
 }
 
 }  // namespace assay
+
+namespace assay::detail {
+
+// A few slices of calls at the end of a check, as they are timed later.
+
+Rehearsal::Rehearsal() : before_(std::make_unique<const Surroundings>(Surroundings::now())) {
+#ifdef __GLIBC__
+  // Fresh memory holds no zeros by chance, but bytes of 0x7f, the complement of the option: floats of 1e38.
+  // So a kernel that reads what it did not write is found out.
+  constexpr int complement = 0x80;
+  mallopt(M_PERTURB, complement);
+#endif
+}
+
+Rehearsal::~Rehearsal() {
+#ifdef __GLIBC__
+  mallopt(M_PERTURB, 0);
+#endif
+}
+
+void Rehearsal::look_around(Agreement& outcome) const {
+  std::string change = before_->change();
+  if (change.empty()) return;
+  before_->restore();
+  blame(outcome, std::move(change));
+}
+
+void Rehearsal::take(Timed& timed, const Context& context, Fill fill, double seconds,
+                     Agreement& outcome) const {
+  using Clock = std::chrono::steady_clock;
+  // Checks beside a slice, such as those of memory and threads, take place in one of three.
+  constexpr int fewest_of_short = 6;
+  constexpr double slices_per_second = 2500, seconds_of_slice = 1e-4;
+  const int most = std::max(5, static_cast<int>(seconds * slices_per_second));
+  // Integers that are updated again and again do not stay exact.
+  const bool one_call = fill == Fill::exact && timed.updates_in_place();
+  AuditedSlices slices(timed, context.threads, *before_, AuditedSlices::Judging::every);
+  Index few = 1, many = 1;
+  int least = 1;
+  const auto start = Clock::now();
+  for (int slice = 0; slice < most && slices.audit().fault.empty(); ++slice) {
+    if (slice >= least && seconds_since(start) > seconds) break;
+    // Some slices are as long as those that are timed: a kernel may be right in its first calls only.
+    const AuditedSlices::Taken taken = slices.take(slice % 4 == 3 ? many : few, false);
+    const double call = std::max(taken.seconds / static_cast<double>(taken.calls), 1e-7);
+    if (slice == 0 && fewest_of_short * call < seconds) least = fewest_of_short;
+    if (one_call) continue;
+    few = std::clamp<Index>(static_cast<Index>(seconds / (fewest_of_short * call)), 1, 8);
+    many = std::max(few, static_cast<Index>(seconds_of_slice / call));
+  }
+  outcome.worst_error = std::max(outcome.worst_error, slices.worst_error());
+  if (!slices.audit().fault.empty()) {
+    blame(outcome, "called again with a changed input: " + slices.audit().fault);
+  }
+}
+
+}  // namespace assay::detail

@@ -63,7 +63,7 @@ class AuditedSlices {
   /// Whether the kernel's own clock leaves out work of this processor.
   void look_at_own_clock(const Calls& calls, Index count);
   void find(std::string fault);
-  void look_around(const Affinity& affinity);
+  void look_around(const ProcessorSet& processors);
   void look_at_descriptors();
   void look_at_clock(const Calls& calls);
   /// Whether memory that calls keep is theirs: workspaces grow in the first ones.

@@ -2,7 +2,7 @@
 // `doubling`.
 #include "core/check/slice.hpp"
 
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "core/machine/clock.hpp"
 
 #include <gmock/gmock.h>

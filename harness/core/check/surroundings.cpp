@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <malloc.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -20,11 +19,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -220,21 +217,11 @@ void FloatEnvironment::restore() const {
 #endif
 }
 
-Affinity Affinity::now() {
-  Affinity out;
-  out.processors_ = ProcessorSet::of_thread();
-  return out;
-}
-
-bool Affinity::changed() const { return ProcessorSet::of_thread() != processors_; }
-
-void Affinity::restore() const { processors_.give_to(0); }
-
 Surroundings Surroundings::now() {
   constexpr double patience = 0.05;
   Surroundings out = seen(Depth::thorough);
   out.floats_ = FloatEnvironment::now();
-  out.affinity_ = Affinity::now();
+  out.processors_ = ProcessorSet::of_thread();
   out.others_slept_ = others_sleep(patience);
   return out;
 }

@@ -29,17 +29,6 @@ class FloatEnvironment {
   bool upper_halves_ = false;  ///< the upper halves of vector registers hold something
 };
 
-/// The processors that the calling thread may run on.
-class Affinity {
- public:
-  static Affinity now();
-  bool changed() const;
-  void restore() const;
-
- private:
-  ProcessorSet processors_;
-};
-
 /// The state of the calling thread and the process. Read in some microseconds: the floating-point
 /// environment, the processors that it may run on, the priority, signal handlers and blocked signals, timers,
 /// children, and whether all other threads sleep. Thoroughly, in some ten: the handlers of real-time signals,
@@ -54,8 +43,9 @@ class Surroundings {
   void restore() const;
   /// All other threads slept, or did so soon.
   bool others_slept() const { return others_slept_; }
-  /// Who measures may move this thread between slices: change() does not look at it.
-  const Affinity& affinity() const { return affinity_; }
+  /// That the calling thread may run on. Who measures may move it between slices: change() does not look at
+  /// them.
+  const ProcessorSet& processors() const { return processors_; }
 
  private:
   /// Without the floating-point environment, processors and other threads.
@@ -64,7 +54,7 @@ class Surroundings {
   std::string thorough_change(const Surroundings& present) const;
   void restore_thoroughly() const;
   FloatEnvironment floats_;
-  Affinity affinity_;
+  ProcessorSet processors_;
   bool others_slept_ = false;
   int policy_ = 0, priority_ = 0;
   std::array<struct sigaction, 65> handlers_{};  ///< of all signals but 31, which is for freeze()

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "assay/operation.hpp"
+#include "core/code/elf.hpp"
 
 #include <set>
 #include <string>
@@ -25,7 +26,7 @@ std::string readable(std::string_view symbol);
 /// `threads`, `system` or a library; empty for run-times, which every kernel may use, and for the harness.
 std::string callee_of(const std::string& readable_name);
 
-/// The group of functions that a file defines although the C library does (core/code/c_library.hpp).
+/// The group of functions that a file defines although the C library does: replaced_functions().
 inline constexpr std::string_view replaced_of_c_library = "replaced";
 
 /// Groups the symbols by the library called; leaves out run-times and the harness.
@@ -44,5 +45,19 @@ Agreement agreement_of_declaration(const VariantInfo& variant);
 /// Returns the libraries that a variant declares and its code does not reach: worth a remark, and no fault,
 /// since it hides nothing. Returns none where the calls are not known, or where functions are found by name.
 std::vector<std::string> unreached_libraries(const VariantInfo& variant);
+
+// Functions of the C library that a file of kernels replaces, for itself and for the program that it is
+// linked into: a clock, or the call that writes an answer.
+
+/// Whether the C library or the run-time library of C++ of this process defines a function of this name that
+/// programs have no right to replace.
+bool is_of_c_library(std::string_view name);
+
+/// Returns the functions that an object defines for other files, or a shared library for other libraries, and
+/// that the C library or the run-time library of C++ of this process defines as well, sorted. It leaves out
+/// what a program may replace: `operator new` and `operator delete` anywhere, and `malloc` and its like in a
+/// shared library, whose allocator is its own. Data is left out too: a table may be called `index`. Returns
+/// none on other processors than x86-64.
+std::vector<std::string> replaced_functions(const ElfFile& file);
 
 }  // namespace assay

@@ -1,12 +1,31 @@
-// Names the functions that differ between two programs, to look at when one became slower.
+// Names the functions that differ between two programs, to look at when one became slower; and code that a
+// process has changed in its memory: a judge that agrees, a clock that is slow.
+// The length of an x86-64 instruction, and the place of the relative distance in it, are what it compares by.
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
+
+// A distance counts from the end of its instruction. All other bytes of an instruction are equal in another
+// link, since the code is position-independent.
+struct Instruction {
+  std::size_t length = 0;         // 0 where the bytes begin no instruction that is known
+  std::size_t distance = 0;       // offset of its distance; 0 where it has none
+  std::size_t distance_size = 0;  // 1 or 4
+  bool branches = false;          // the distance leads to code: a call or a jump
+};
+
+// Decodes the instruction that `bytes` begins with: Intel 64 manual, volume 2, chapter 2 and appendix A, with
+// VEX and EVEX. Knows no XOP and no 3DNow.
+Instruction decoded(std::string_view bytes);
 
 struct DifferingFunction {
   std::string name;               // as written in the source
@@ -33,5 +52,11 @@ struct FunctionDifferences {
 FunctionDifferences differing_functions(const std::filesystem::path& before,
                                         const std::filesystem::path& after, const std::string& source = {},
                                         std::vector<std::string> sources = {});
+
+/// Looks at the code of a program of assay that runs, of the C library and of the run-time library of C++,
+/// and returns in which of their files it differs from the file, such as "libc.so.6"; empty where it does
+/// not. Breakpoints of debuggers and tracers are no difference. The system tells what the process has in
+/// memory: it cannot hide it, except by leave of its own to be looked at, and then that is the answer.
+std::string changed_code(pid_t process);
 
 }  // namespace assay

@@ -1,5 +1,7 @@
 #include "core/code/elf.hpp"
 
+#include <fmt/format.h>
+
 #include <elf.h>
 
 #include <algorithm>
@@ -20,9 +22,12 @@ class Reader {
  public:
   explicit Reader(std::vector<char> content) {
     file_.content = std::move(content);
-    if (!is_elf()) throw Unreadable{"is no ELF file"};
+    if (!std::string_view(file_.content.data(), file_.content.size()).starts_with(ELFMAG))
+      throw Unreadable{"is no ELF file"};
     header_ = at<Elf64_Ehdr>(0);
-    require_processor();
+    if (header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_ident[EI_DATA] != ELFDATA2LSB ||
+        header_.e_machine != EM_X86_64)
+      throw Unreadable{"is not for x86-64"};
     read_section_headers();
     for (std::size_t i = 0; i < headers_.size(); ++i) {
       if (headers_[i].sh_type == SHT_SYMTAB) file_.symbols = symbols(i);
@@ -55,16 +60,6 @@ class Reader {
   const Elf64_Shdr& header(std::uint64_t index) const {
     if (index >= headers_.size()) throw Unreadable{"refers to a section that it does not have"};
     return headers_[index];
-  }
-
-  bool is_elf() const {
-    return file_.content.size() >= SELFMAG && std::memcmp(file_.content.data(), ELFMAG, SELFMAG) == 0;
-  }
-  void require_processor() const {
-    if (header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_ident[EI_DATA] != ELFDATA2LSB ||
-        header_.e_machine != EM_X86_64) {
-      throw Unreadable{"is not for x86-64"};
-    }
   }
 
   void read_section_headers() {
@@ -143,6 +138,171 @@ ElfOutcome read_elf(const std::filesystem::path& path) {
     return {ElfFile(), "cannot be read"};
   }
   return parse_elf(std::move(content));
+}
+
+ProgramImage::ProgramImage(ElfFile elf) : elf_(std::move(elf)) {
+  std::string_view file;
+  std::size_t unit = 0;
+  for (const ElfSymbol& symbol : elf_.symbols) {
+    if (symbol.type == STT_FILE) {
+      file = symbol.name;
+      ++unit;
+    }
+    const bool placed = symbol.section != SHN_UNDEF && symbol.section < elf_.sections.size();
+    if (!placed || (symbol.type != STT_FUNC && symbol.type != STT_OBJECT && symbol.type != STT_NOTYPE))
+      continue;
+    if (symbol.size == 0) {
+      const auto [known, is_new] = labels_.try_emplace(symbol.value, symbol.name);
+      if (!is_new) known->second = std::min(known->second, symbol.name);
+      continue;
+    }
+    if (symbol.type == STT_NOTYPE) continue;
+    named_.push_back({symbol.value, symbol.size, symbol.name, symbol.binding == STB_LOCAL ? file : ""});
+    const ElfSection& section = elf_.sections[symbol.section];
+    const std::uint64_t offset = symbol.value - section.address;
+    if (symbol.type != STT_FUNC || offset > section.bytes.size()) continue;
+    functions_.push_back({symbol.name, named_.back().file, symbol.value,
+                          section.bytes.substr(offset, symbol.size), symbol.binding == STB_LOCAL ? unit : 0});
+  }
+  // Keeps the first of several names of one address, so that both programs choose the same.
+  const auto by_place = [](const auto& a, const auto& b) {
+    return std::pair(a.address, a.name) < std::pair(b.address, b.name);
+  };
+  const auto same_place = [](const auto& a, const auto& b) { return a.address == b.address; };
+  std::ranges::sort(functions_, by_place);
+  functions_.erase(std::unique(functions_.begin(), functions_.end(), same_place), functions_.end());
+  std::ranges::sort(named_, by_place);
+  named_.erase(std::unique(named_.begin(), named_.end(), same_place), named_.end());
+
+  place_between_neighbours();
+  for (const ElfRelocation& relocation : elf_.dynamic_relocations) {
+    if (relocation.symbol != 0) {
+      const ElfSymbol& symbol = elf_.dynamic_symbols[relocation.symbol];
+      by_loader_[relocation.at] = symbol.name;
+      if (symbol.section != SHN_UNDEF) {
+        pointers_[relocation.at] = symbol.value + static_cast<std::uint64_t>(relocation.addend);
+      }
+      continue;
+    }
+    pointers_[relocation.at] = static_cast<std::uint64_t>(relocation.addend);
+    if (const Named* named = named_at(static_cast<std::uint64_t>(relocation.addend))) {
+      by_loader_[relocation.at] = named->name;
+    }
+  }
+}
+
+/// The linker puts the functions of a file side by side.
+void ProgramImage::place_between_neighbours() {
+  std::vector<std::size_t> after(functions_.size());  // the unit of the next local function
+  for (std::size_t i = functions_.size(), unit = 0; i-- > 0;) {
+    if (functions_[i].unit != 0) unit = functions_[i].unit;
+    after[i] = unit;
+  }
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < functions_.size(); ++i) {
+    if (functions_[i].file.empty()) {
+      functions_[i].unit = before == after[i] ? before : 0;
+    } else {
+      before = functions_[i].unit;
+    }
+  }
+}
+
+const ElfSection* ProgramImage::section_at(std::uint64_t address) const {
+  const auto found = std::ranges::find_if(elf_.sections, [&](const ElfSection& section) {
+    return (section.flags & SHF_ALLOC) != 0 && (section.flags & SHF_TLS) == 0 && address >= section.address &&
+           address - section.address < section.size;
+  });
+  return found == elf_.sections.end() ? nullptr : &*found;
+}
+
+const ProgramImage::Named* ProgramImage::named_at(std::uint64_t address) const {
+  const auto after = std::ranges::upper_bound(named_, address, {}, &Named::address);
+  if (after == named_.begin()) return nullptr;
+  const Named& before = *std::prev(after);
+  return address - before.address < before.size ? &before : nullptr;
+}
+
+/// An entry of the procedure linkage table: `jmp *distance(%rip)`, ff 25, through an address that the loader
+/// wrote.
+std::string ProgramImage::import_behind(const ElfSection& section, std::uint64_t address) const {
+  const std::uint64_t offset = address - section.address;
+  const std::string_view entry = section.bytes.substr(offset, 16);
+  const std::size_t jump = entry.find("\xff\x25");
+  if (jump == std::string_view::npos || jump + 6 > entry.size()) return "";
+  std::int32_t distance = 0;
+  std::memcpy(&distance, entry.data() + jump + 2, sizeof(distance));
+  const std::uint64_t slot = address + jump + 6 + static_cast<std::uint64_t>(std::int64_t{distance});
+  const auto found = by_loader_.find(slot);
+  return found == by_loader_.end() ? "" : "import " + found->second;
+}
+
+std::string ProgramImage::meaning(std::uint64_t address, std::size_t size) const {
+  if (const auto found = by_loader_.find(address); found != by_loader_.end()) return "to " + found->second;
+  if (const Named* named = named_at(address)) {
+    return fmt::format("{}:{}+{}", named->file, named->name, address - named->address);
+  }
+  if (const auto label = labels_.find(address); label != labels_.end()) return std::string(label->second);
+  const ElfSection* section = section_at(address);
+  if (section == nullptr || (section->bytes.empty() && (section->flags & SHF_WRITE) == 0)) return "";
+  if (section->name.starts_with(".plt")) return import_behind(*section, address);
+  if ((section->flags & SHF_WRITE) != 0) {
+    const Named* ends_here = named_at(address - 1);
+    return ends_here == nullptr ? "" : fmt::format("end of {}:{}", ends_here->file, ends_here->name);
+  }
+  if ((section->flags & SHF_EXECINSTR) != 0) return "";
+  const std::string_view rest = section->bytes.substr(address - section->address);
+  const std::size_t end = size == text ? rest.find('\0') : size;
+  return fmt::format("= {}", rest.substr(0, end > 0 ? end : 8));
+}
+
+std::string_view ProgramImage::text_at(std::uint64_t address) const {
+  const ElfSection* section = section_at(address);
+  if (section == nullptr || section->bytes.empty()) return {};
+  const std::string_view rest = section->bytes.substr(address - section->address);
+  return rest.substr(0, rest.find('\0'));
+}
+
+std::vector<std::uint64_t> ProgramImage::pointers_at(std::uint64_t address) const {
+  std::uint64_t end = address + 1;
+  if (const Named* named = named_at(address)) {
+    address = named->address;
+    end = address + named->size;
+  }
+  std::vector<std::uint64_t> out;
+  for (auto at = pointers_.lower_bound(address); at != pointers_.end() && at->first < end; ++at) {
+    out.push_back(at->second);
+  }
+  return out;
+}
+
+const LinkedFunction* ProgramImage::function_at(std::uint64_t address) const {
+  const auto after = std::ranges::upper_bound(functions_, address, {}, &LinkedFunction::address);
+  if (after == functions_.begin()) return nullptr;
+  const LinkedFunction& before = *std::prev(after);
+  return address - before.address < before.bytes.size() ? &before : nullptr;
+}
+
+std::vector<std::uint64_t> ProgramImage::jump_table(std::uint64_t address,
+                                                    const LinkedFunction& function) const {
+  std::vector<std::uint64_t> out;
+  const ElfSection* section = section_at(address);
+  if (section == nullptr || address % 4 != 0) return out;
+  for (std::uint64_t at = address - section->address; at + 4 <= section->bytes.size(); at += 4) {
+    std::int32_t distance = 0;
+    std::memcpy(&distance, section->bytes.data() + at, sizeof(distance));
+    const std::uint64_t to = address + static_cast<std::uint64_t>(std::int64_t{distance});
+    if (to - function.address >= function.bytes.size()) break;
+    out.push_back(to - function.address);
+  }
+  return out;
+}
+
+bool ProgramImage::is_nameless(std::uint64_t address) const {
+  if (by_loader_.contains(address)) return true;
+  const ElfSection* section = section_at(address);
+  return section != nullptr && !section->bytes.empty() &&
+         (section->flags & (SHF_WRITE | SHF_EXECINSTR)) == 0 && named_at(address) == nullptr;
 }
 
 }  // namespace assay

@@ -1,12 +1,11 @@
 #include "core/code/elf.hpp"
 
-#include "core/code/compiled.hpp"
+#include "core/code/compiled_test.hpp"
 
 #include <elf.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 
 namespace assay {

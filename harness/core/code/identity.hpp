@@ -7,15 +7,16 @@
 //   - at code that none of them defines: the harness, and libraries, whose versions are in the machine's
 // fingerprint;
 //   - at TypedOperation, the harness's view of a contract: an edit of a judge changes no variant.
-// The loop that repeats calls while time is taken, TypedKernel<Op>::repeat, is behind that border. It is added
-// for each operation that the file registers for, since it is compiled for each, and its change is a change
-// of all. Work that the harness does alike for all variants (placing buffers, counting operator new) is not
-// part of it. An object's own copy of an inline function counts, whichever copy the linker keeps.
+// The loop that repeats calls while time is taken, TypedKernel<Op>::repeat, is behind that border. It is
+// added for each operation that the file registers for, since it is compiled for each, and its change is a
+// change of all. Work that the harness does alike for all variants (placing buffers, counting operator new)
+// is not part of it. An object's own copy of an inline function counts, whichever copy the linker keeps.
 #pragma once
 
 #include "assay/operation.hpp"
 #include "core/code/elf.hpp"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -44,5 +45,29 @@ std::string why_unknown(const ElfFile& elf);
 /// where there is none.
 std::vector<CodeIdentity> code_identities(const std::vector<CodeObject>& objects,
                                           const std::string& library = "");
+
+// The table of code identities that a program carries, as a source file to compile into it.
+
+/// Facts about a static library that is compiled elsewhere and linked into a program with its kernels.
+struct CodeLibrary {
+  std::string hash;                  ///< of the whole archive
+  std::vector<std::string> sources;  ///< of its members, from the folder that the archive is called after
+};
+
+/// Reads a static library of this project: libassay_reference_archive.a, whose member layernorm.cpp.o comes
+/// from reference/layernorm.cpp. When it cannot be read, `unknown` says why and there is no hash.
+CodeLibrary library_of(const std::filesystem::path& archive, std::string& unknown);
+
+/// The source of an object that CMake placed: <build>/kernels/CMakeFiles/<target>.dir/gemm/packed.cpp.o comes
+/// from kernels/gemm/packed.cpp.
+std::string source_of(const std::filesystem::path& object, const std::filesystem::path& build);
+
+/// Returns a source file with a CodeTable. It lacks the calls of the library's variants.
+std::string table_text(const std::vector<CodeIdentity>& identities, const CodeLibrary& library = {});
+
+/// Reads the objects, and the archive where one is named, and returns their table. An unreadable file leaves
+/// all codes unknown, since any variant may call it: then the table is empty, and `unknown` says why.
+std::string table_of(const std::vector<std::filesystem::path>& objects, const std::filesystem::path& build,
+                     std::string& unknown, const std::filesystem::path& archive = {});
 
 }  // namespace assay

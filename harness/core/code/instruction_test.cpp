@@ -1,7 +1,7 @@
-#include "core/code/instruction.hpp"
+#include "core/code/differing_functions.hpp"
 
-#include "core/code/compiled.hpp"
-#include "core/code/program_image.hpp"
+#include "core/code/compiled_test.hpp"
+#include "core/code/elf.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "core/code/table.hpp"
+#include "core/code/identity.hpp"
 
 #include "assay/files.hpp"
 #include "core/files/scratch.hpp"

@@ -4,7 +4,7 @@
 // alone when it is right already, so that nothing is linked needlessly. Exit codes: 0 written, also when the
 // code of these objects cannot be known; 2 a file cannot be read or written.
 
-#include "core/code/table.hpp"
+#include "core/code/identity.hpp"
 
 #include <cstdio>
 #include <fstream>

@@ -1,7 +1,6 @@
 /// Answers of a child to its parent, which are out of the child's reach once they are sent.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>

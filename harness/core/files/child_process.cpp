@@ -1,6 +1,5 @@
 #include "core/files/child_process.hpp"
 
-#include "assay/error.hpp"
 #include "core/files/processor_set.hpp"
 #include "core/files/this_program.hpp"
 
@@ -19,7 +18,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -28,6 +26,7 @@
 #include <deque>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <system_error>
 
 namespace assay {
@@ -157,19 +156,14 @@ std::array<std::atomic<pid_t>, 64> known_children;
 std::atomic<pid_t> signalling_child;
 std::atomic<int> signal_of_child;
 
-void note_child(pid_t child) {
+void replace_child(pid_t before, pid_t now) {
   for (std::atomic<pid_t>& place : known_children) {
-    pid_t none = 0;
-    if (place.compare_exchange_strong(none, child)) return;
+    pid_t known = before;
+    if (place.compare_exchange_strong(known, now)) return;
   }
 }
-
-void forget_child(pid_t child) {
-  for (std::atomic<pid_t>& place : known_children) {
-    pid_t known = child;
-    if (place.compare_exchange_strong(known, 0)) return;
-  }
-}
+void note_child(pid_t child) { replace_child(0, child); }
+void forget_child(pid_t child) { replace_child(child, 0); }
 
 pid_t forked() {
   std::fflush(nullptr);  // or both processes would write what is buffered
@@ -324,19 +318,6 @@ std::optional<ChildEnd> end_of(pid_t child) {
   return ChildEnd{.child = child, .exit_code = WEXITSTATUS(status)};
 }
 
-class AwaitedChildren {
- public:
-  explicit AwaitedChildren(const std::vector<pid_t>& children) : children_(children) {}
-  ~AwaitedChildren() {
-    for (const pid_t child : children_) forget_child(child);
-  }
-  AwaitedChildren(const AwaitedChildren&) = delete;
-  AwaitedChildren& operator=(const AwaitedChildren&) = delete;
-
- private:
-  std::vector<pid_t> children_;
-};
-
 /// Sleeps until a child ends, prints or seals its answers, a signal was handled, or the time is over.
 class Sleeper {
  public:
@@ -441,15 +422,6 @@ std::vector<Answer> waited_for(const std::vector<Running>& all, const Hooks& hoo
                    .peak_bytes = took->peak_bytes});
   }
   return out;
-}
-
-/// The same for one command.
-Answer run_and_wait(const Command& command, const OpenFile& output, const OpenFile& errors,
-                    const Hooks& hooks) {
-  if (hooks.stopped()) throw Stopped{};
-  std::vector<Running> one;
-  one.push_back(started(command, {}, output, errors));
-  return waited_for(one, hooks).front();
 }
 
 }  // namespace
@@ -615,7 +587,10 @@ ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience
     for (Printed* const printed : patience.printed) printed->read();
     for (Answers* const answers : patience.answers) answers->read();
   };
-  const AwaitedChildren awaited(children);
+  const struct Awaited {
+    std::vector<pid_t> all;
+    ~Awaited() { std::ranges::for_each(all, forget_child); }
+  } awaited{children};
   while (!children.empty()) {
     // What is held up is looked at before the output is read, which may be of the next step.
     const bool overdue = patience.overdue && patience.overdue();
@@ -655,15 +630,14 @@ ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience
 
 int run_child(const Command& command, const fs::path& log, const Hooks& hooks) {
   const OpenFile said(log, O_WRONLY | O_CREAT | O_APPEND);
-  return run_and_wait(command, said, said, hooks).exit_code;
+  if (hooks.stopped()) throw Stopped{};
+  std::vector<Running> one;
+  one.push_back(started(command, {}, said, said));
+  return waited_for(one, hooks).front().exit_code;
 }
 
 Answer ask_child(const Command& command, const Hooks& hooks) {
-  const OpenFile output, errors;
-  Answer out = run_and_wait(command, output, errors, hooks);
-  out.output = output.content();
-  out.errors = errors.content();
-  return out;
+  return ask_children({command}, {}, hooks).front();
 }
 
 std::vector<Answer> ask_children(const std::vector<Command>& commands, const ChildSetting& setting,
@@ -689,6 +663,18 @@ std::string last_lines(const fs::path& file, int lines) {
     if (static_cast<int>(kept.size()) > lines) kept.pop_front();
   }
   return fmt::format("{}", fmt::join(kept, "\n"));
+}
+
+std::vector<std::string> fields_of_stat(const std::string& file) {
+  std::ifstream in(file);
+  std::string text;
+  std::getline(in, text, '\0');  // all of it, and nothing where the process ends meanwhile
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return {};
+  std::vector<std::string> out{"", text.substr(0, text.find(' ')), ""};
+  std::istringstream fields(text.substr(name_end + 1));
+  for (std::string field; fields >> field;) out.push_back(std::move(field));
+  return out;
 }
 
 }  // namespace assay

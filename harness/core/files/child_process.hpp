@@ -173,4 +173,9 @@ std::vector<Answer> ask_children(const std::vector<Command>& commands, const Chi
 /// The last lines of a file, each indented; no more than `lines`.
 std::string last_lines(const std::filesystem::path& file, int lines);
 
+/// Returns the fields of a `stat` file of /proc, the line of a process or a thread, each at its number in
+/// proc(5), from 1 on. The second, a name that may hold any character, is left empty. Returns nothing where
+/// there is no such process.
+std::vector<std::string> fields_of_stat(const std::string& file);
+
 }  // namespace assay

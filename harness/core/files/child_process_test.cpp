@@ -1,8 +1,7 @@
 #include "core/files/child_process.hpp"
-
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "core/files/file_lock.hpp"
+#include "core/files/scratch.hpp"
 
 #include <gmock/gmock.h>
 
@@ -208,5 +207,23 @@ TEST_F(ChildProcess, WaitsForALockAndSaysForWhat) {
   EXPECT_NO_THROW(FileLock(folder / "lock", "third", Hooks{}));
 }
 
+TEST(FieldsOfStat, StandAtTheirNumbersWhateverTheNameHolds) {
+  const std::string file = ::testing::TempDir() + "fields_of_stat";
+  std::ofstream(file) << "17 (a) b) S 1 17 3\n";
+  EXPECT_THAT(fields_of_stat(file), ::testing::ElementsAre("", "17", "", "S", "1", "17", "3"));
+}
+
+TEST(FieldsOfStat, AreThoseOfThisProcess) {
+  const auto fields = fields_of_stat("/proc/self/stat");
+  ASSERT_GT(fields.size(), 22U);
+  EXPECT_EQ(fields[1], std::to_string(getpid()));
+  EXPECT_EQ(fields[4], std::to_string(getppid()));
+}
+
+TEST(FieldsOfStat, AreNoneWhereThereIsNoProcess) {
+  EXPECT_THAT(fields_of_stat("/proc/0/stat"), ::testing::IsEmpty());
+}
+
 }  // namespace
+
 }  // namespace assay

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <fstream>
 
 namespace assay {
 namespace {

@@ -1,10 +1,9 @@
 #include "core/json/fields.hpp"
 
-#include "core/text/near_names.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace assay {

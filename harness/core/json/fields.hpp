@@ -220,19 +220,12 @@ struct Form<double> {
   static void read(const JsonField& field, double& value, const Fields::Rule& rule);
 };
 
-template <>
-struct Form<std::string> {
+template <class T>
+  requires(std::same_as<T, std::string> || std::same_as<T, std::filesystem::path>)
+struct Form<T> {
   static Json schema(const Fields::Rule&) { return {{"type", "string"}}; }
   static Json json(const std::string& value, const Fields::Rule&) { return value; }
-  static void read(const JsonField& field, std::string& value, const Fields::Rule&) { value = field.text(); }
-};
-
-template <>
-struct Form<std::filesystem::path> : Form<std::string> {
-  static Json json(const std::filesystem::path& value, const Fields::Rule&) { return value.string(); }
-  static void read(const JsonField& field, std::filesystem::path& value, const Fields::Rule&) {
-    value = field.text();
-  }
+  static void read(const JsonField& field, T& value, const Fields::Rule&) { value = field.text(); }
 };
 
 /// A value of any form, for the caller to make sense of.

@@ -15,7 +15,6 @@
 #include <limits>
 #include <numeric>
 #include <ostream>
-#include <utility>
 
 namespace assay {
 namespace {
@@ -27,8 +26,6 @@ constexpr std::size_t widest_line = 110;
 /// Ends early, with part of the text, once `out` is longer than `most`.
 void dump_to(std::string& out, const Json& value, std::size_t most = std::numeric_limits<std::size_t>::max());
 
-std::string compact(const Json& value) { return value.dump(); }
-
 bool holds_plain_values(const Json& value) {
   if (value.is_array()) return std::ranges::none_of(value.items(), &Json::is_structured);
   return std::ranges::none_of(value.members(), &Json::is_structured, &Json::Member::second);
@@ -36,7 +33,7 @@ bool holds_plain_values(const Json& value) {
 
 void append(std::string& out, const Json& value, std::size_t indent) {
   if (!value.is_structured() || holds_plain_values(value)) {
-    out += compact(value);
+    out += value.dump();
     return;
   }
   // The beginning of a long value is written here in vain.
@@ -57,7 +54,7 @@ void append(std::string& out, const Json& value, std::size_t indent) {
   const bool object = value.is_object();
   out += object ? "{" : "[";
   if (object) {
-    for (const auto& [key, item] : value.members()) add_line(compact(key) + ": ", item);
+    for (const auto& [key, item] : value.members()) add_line(Json(key).dump() + ": ", item);
   } else {
     for (const Json& item : value.items()) add_line("", item);
   }
@@ -106,7 +103,7 @@ std::string_view kind(const Json& value) {
 
 /// For messages: a plain value as it is, an array or object by its kind.
 std::string shown(const Json& value) {
-  return value.is_structured() ? std::string(kind(value)) : compact(value);
+  return value.is_structured() ? std::string(kind(value)) : value.dump();
 }
 
 /// Returns nothing when `value` stands for no number.
@@ -319,12 +316,8 @@ Json& Json::operator=(Json&& other) noexcept = default;
 Json::~Json() = default;
 
 Json::Json(bool value) : value_(value) {}
-Json::Json(int value) : value_(std::int64_t{value}) {}
-Json::Json(long value) : value_(std::int64_t{value}) {}
-Json::Json(long long value) : value_(std::int64_t{value}) {}
-Json::Json(unsigned value) : value_(std::uint64_t{value}) {}
-Json::Json(unsigned long value) : value_(std::uint64_t{value}) {}
-Json::Json(unsigned long long value) : value_(std::uint64_t{value}) {}
+Json::Json(std::int64_t value) : value_(value) {}
+Json::Json(std::uint64_t value) : value_(value) {}
 Json::Json(double value) : value_(value) {}
 Json::Json(std::string value) : value_(std::move(value)) {}
 Json::Json(std::string_view value) : value_(std::string(value)) {}

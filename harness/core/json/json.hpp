@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -38,12 +39,12 @@ class Json {
   Json& operator=(Json&& other) noexcept;
   ~Json();
   Json(bool value);
-  Json(int value);
-  Json(long value);
-  Json(long long value);
-  Json(unsigned value);
-  Json(unsigned long value);
-  Json(unsigned long long value);
+  Json(std::int64_t value);
+  Json(std::uint64_t value);
+  template <std::integral T>
+    requires(sizeof(T) > 1)
+  Json(T value)
+      : Json(static_cast<std::conditional_t<std::signed_integral<T>, std::int64_t, std::uint64_t>>(value)) {}
   Json(double value);
   Json(std::string value);
   Json(std::string_view value);

@@ -2,7 +2,7 @@
 
 #include "core/files/processor_set.hpp"
 #include "core/machine/fields.hpp"
-#include "core/machine/text_fields.hpp"
+#include "core/machine/limits.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +18,11 @@ namespace {
 using Severity = Diagnosis::Severity;
 
 constexpr std::array<std::string_view, 3> severities{"fine", "note", "warning"};
+
+void advise(Diagnosis& found, std::string remedy, Severity severity = Severity::warning) {
+  found.severity = severity;
+  found.remedy = std::move(remedy);
+}
 
 Diagnosis of_processor(const Symptoms& s) {
   std::string text = s.processor.model.empty() ? "unnamed processor" : s.processor.model;
@@ -40,12 +45,12 @@ Diagnosis of_cores(const Symptoms& s) {
                             fmt::join(order, " "), cut ? " ..." : "")};
   const int cores = cores_of(s.topology, s.processors);
   if (s.topology.empty()) {
-    out.severity = Severity::note;
-    out.remedy = "hwloc could not tell which processors share a core: each is taken for one";
+    advise(out, "hwloc could not tell which processors share a core: each is taken for one", Severity::note);
   } else if (cores < static_cast<int>(s.processors.size())) {
-    out.severity = Severity::note;
-    out.remedy = fmt::format("processors share cores: expect no gain from more than {}",
-                             quantity_text(cores, "thread"));
+    advise(out,
+           fmt::format("processors share cores: expect no gain from more than {}",
+                       quantity_text(cores, "thread")),
+           Severity::note);
   }
   return out;
 }
@@ -70,11 +75,9 @@ Diagnosis of_build(const Symptoms& s) {
            flag.starts_with("-fsanitize");
   });
   if (s.build.build_type != "Release") {
-    out.severity = Severity::warning;
-    out.remedy = "measure with: cmake --workflow --preset release";
+    advise(out, "measure with: cmake --workflow --preset release");
   } else if (changes_results != flags.end()) {
-    out.severity = Severity::warning;
-    out.remedy = fmt::format("build without {}: such times compare with no other build's", *changes_results);
+    advise(out, fmt::format("build without {}: such times compare with no other build's", *changes_results));
   }
   return out;
 }
@@ -108,13 +111,10 @@ Diagnosis of_openblas(const Symptoms& s) {
   if (better.empty()) return out;
   out.severity = Severity::warning;
   out.text += ": narrower vectors than this processor has";
-  if (!s.openblas.chooses_core) {
-    out.remedy = "use an OpenBLAS built with DYNAMIC_ARCH";
-  } else if (s.openblas_coretype) {
-    out.remedy = fmt::format("the environment sets OPENBLAS_CORETYPE: unset it, or set {}", better);
-  } else {
-    out.remedy = fmt::format("set OPENBLAS_CORETYPE={}", better);
-  }
+  out.remedy = !s.openblas.chooses_core ? "use an OpenBLAS built with DYNAMIC_ARCH"
+               : s.openblas_coretype
+                   ? fmt::format("the environment sets OPENBLAS_CORETYPE: unset it, or set {}", better)
+                   : fmt::format("set OPENBLAS_CORETYPE={}", better);
   return out;
 }
 
@@ -167,38 +167,32 @@ Diagnosis of_noise(const Symptoms& s) {
   if (w.cpu_pressure_share >= 0) text += fmt::format(", pressure {}", percent_text(w.cpu_pressure_share));
   Diagnosis out{"noise", fmt::format("A/A probe of {:.2g} s: {}", w.seconds, text)};
   if (w.other_busy_share > busy) {
-    out.severity = Severity::warning;
-    out.remedy = s.allotment.slurm_job.empty()
-                     ? "something else is running: stop it, or expect wider intervals"
-                     : "others use this node: ask for all of it with sbatch --exclusive";
+    advise(out, s.allotment.slurm_job.empty()
+                    ? "something else is running: stop it, or expect wider intervals"
+                    : "others use this node: ask for all of it with sbatch --exclusive");
   } else if (w.steal_share > stolen) {
-    out.severity = Severity::warning;
-    out.remedy = "the host runs others on our processors: measure later, or on a machine of its own";
+    advise(out, "the host runs others on our processors: measure later, or on a machine of its own");
   }
   return out;
 }
 
-Diagnosis of_roof(const Roof& roof) {
-  std::string text = fmt::format("{}: {} GFLOP/s;", quantity_text(roof.threads, "thread"),
-                                 figure(roof.flops_per_second / 1e9));
-  for (const auto& level : roof.bandwidth) {
-    text += fmt::format(" {} {}", level.level, figure(level.bytes_per_second / 1e9));
-  }
-  return {"roof", text + " GB/s"};
-}
-
 std::vector<Diagnosis> of_roofs(const std::vector<Roof>& roofs) {
   std::vector<Diagnosis> out;
-  for (const auto& roof : roofs) out.push_back(of_roof(roof));
+  for (const auto& roof : roofs) {
+    std::string text = fmt::format("{}: {} GFLOP/s;", quantity_text(roof.threads, "thread"),
+                                   figure(roof.flops_per_second / 1e9));
+    for (const auto& level : roof.bandwidth)
+      text += fmt::format(" {} {}", level.level, figure(level.bytes_per_second / 1e9));
+    out.push_back({"roof", text + " GB/s"});
+  }
   if (roofs.size() < 2) return out;
   const double one = roofs.front().flops_per_second / roofs.front().threads;
   const double all = roofs.back().flops_per_second / roofs.back().threads;
   // Arithmetic in registers shares nothing but the core: below this, two threads have less than two cores.
   constexpr double cores_of_their_own = 0.75;
   if (one > 0 && all < cores_of_their_own * one) {
-    out.back().severity = Severity::warning;
-    out.back().remedy = fmt::format("each thread of {} reaches {} of one alone: cores are shared or busy",
-                                    roofs.back().threads, percent_text(all / one));
+    advise(out.back(), fmt::format("each thread of {} reaches {} of one alone: cores are shared or busy",
+                                   roofs.back().threads, percent_text(all / one)));
   }
   return out;
 }
@@ -213,9 +207,8 @@ Diagnosis of_gate(const NoiseProbe& noise) {
   Diagnosis out{"can see", fmt::format("changes of {} and more with 30 process starts",
                                        percent_text(noise.smallest_visible))};
   if (noise.smallest_visible > 0.05) {
-    out.severity = Severity::warning;
-    out.remedy = tightest ? fmt::format("gate with a limit of {} % here, or on a quieter machine", *tightest)
-                          : "gate on a quieter machine: nothing usual can be told apart from noise here";
+    advise(out, tightest ? fmt::format("gate with a limit of {} % here, or on a quieter machine", *tightest)
+                         : "gate on a quieter machine: nothing usual can be told apart from noise here");
   }
   return out;
 }
@@ -286,14 +279,11 @@ std::string to_text(const Examination& examination) {
       out += fmt::format("{:<9} {}: {}\n", "", severities[static_cast<std::size_t>(finding.severity)],
                          finding.remedy);
   }
-  out += fmt::format("next: assay check, then assay run --suite NAME\n");
+  out += "next: assay check, then assay run --suite NAME\n";
   const auto tightest = tightest_gate_percent(examination.noise.smallest_visible);
-  if (!examination.fit_for_five_percent_gate) {
-    out += "UNFIT for a 5 % gate now";
-  } else {
-    out +=
-        fmt::format("FIT for a 5 % gate{}", *tightest <= 3 ? fmt::format(", and for {} %", *tightest) : "");
-  }
+  out += !examination.fit_for_five_percent_gate ? "UNFIT for a 5 % gate now" : "FIT for a 5 % gate";
+  if (examination.fit_for_five_percent_gate && *tightest <= 3)
+    out += fmt::format(", and for {} %", *tightest);
   return out + fmt::format("; {} warning{}\n", warnings, warnings == 1 ? "" : "s");
 }
 

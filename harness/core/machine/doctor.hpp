@@ -3,12 +3,12 @@
 
 #include "assay/machine.hpp"
 #include "core/machine/build_info.hpp"
-#include "core/machine/counters.hpp"
 #include "core/machine/limits.hpp"
 #include "core/machine/openblas.hpp"
 #include "core/machine/processor.hpp"
-#include "core/machine/random_lines.hpp"
+#include "core/machine/roof_kernels.hpp"
 #include "core/machine/topology.hpp"
+#include "core/machine/weather.hpp"
 
 #include <optional>
 #include <string>

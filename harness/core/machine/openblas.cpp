@@ -1,8 +1,8 @@
 #include "core/machine/openblas.hpp"
 
 #include "assay/machine.hpp"
+#include "core/machine/limits.hpp"
 #include "core/machine/processor.hpp"
-#include "core/machine/text_fields.hpp"
 
 #include <dlfcn.h>
 

@@ -1,6 +1,6 @@
 #include "core/machine/processor.hpp"
 
-#include "core/machine/text_fields.hpp"
+#include "core/machine/limits.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,18 @@
 #include "core/machine/roof_kernels.hpp"
 
+#include "assay/random.hpp"
+#include "core/files/processor_set.hpp"
+#include "core/machine/clock.hpp"
+#include "core/machine/topology.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/machine/roof_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -174,4 +187,123 @@ double multiply_add(std::size_t rounds, float& sink) {
 }
 
 }  // namespace assay::roof
+
+namespace assay {
+namespace {
+
+// The arrays start a third of a page apart: at equal offsets within a page every load would wait for an
+// earlier store that only seems to overlap it.
+constexpr std::size_t third_of_page = 336;
+constexpr std::size_t page = 1024;
+
+std::size_t count_for(double bytes) {
+  const auto steps = static_cast<std::size_t>(bytes / (3 * sizeof(float) * roof::stream_step));
+  return std::max<std::size_t>(1, steps) * roof::stream_step;
+}
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t line_words = 64 / sizeof(std::uint64_t);
+// 256 MiB: beyond the caches, and beyond the translations of small pages that a processor keeps.
+constexpr std::size_t lines = std::size_t{1} << 22;
+// Requests in flight: as many as fill buffers and the queues behind them hold.
+constexpr std::size_t ahead = 32;
+constexpr std::size_t in_slice = 4096;
+
+std::uint64_t sum_of(const std::vector<std::uint64_t>& memory, const std::vector<std::uint32_t>& order) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i + ahead < order.size(); ++i) {
+    __builtin_prefetch(memory.data() + line_words * order[i + ahead]);
+    sum += memory[line_words * order[i]];
+  }
+  return sum;
+}
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ __volatile__("yield");
+#endif
+}
+
+}  // namespace
+
+Stream::Stream(double bytes)
+    : count_(count_for(bytes)),
+      stride_((count_ + page - 1) / page * page + third_of_page),
+      memory_(static_cast<Index>(2 * stride_ + count_)) {
+  std::ranges::fill(memory_, 1.0f);
+}
+
+double Stream::advance(Index steps, roof::StreamingLoop loop) {
+  const auto all = static_cast<std::size_t>(steps) * roof::stream_step;
+  for (std::size_t done = 0; done < all;) {
+    const std::size_t count = std::min(all - done, count_ - at_);
+    float* const from = memory_.data() + at_;
+    loop(from, from + stride_, from + 2 * stride_, count);
+    done += count;
+    at_ = at_ + count == count_ ? 0 : at_ + count;
+  }
+  return static_cast<double>(all);
+}
+
+RandomLines measure_random_lines(double memory_bytes, double seconds) {
+  constexpr double bytes = 64.0 * lines;
+  if (memory_bytes < 8 * bytes) return {};
+  // Filled with ones, since untouched pages are all mapped to the same page of zeros.
+  const std::vector<std::uint64_t> memory(lines * line_words, 1);
+  std::vector<std::uint32_t> order(in_slice + ahead);
+  Rng rng(1);
+  RandomLines out{.working_set_bytes = bytes};
+  const auto start = Clock::now();
+  do {
+    std::ranges::generate(order, [&] { return static_cast<std::uint32_t>(rng.next() % lines); });
+    const auto begin = Clock::now();
+    const volatile std::uint64_t sum = sum_of(memory, order);
+    const double taken = seconds_since(begin);
+    if (sum > 0 && taken > 0) out.per_second = std::max(out.per_second, in_slice / taken);
+  } while (seconds_since(start) < seconds);
+  return out;
+}
+
+void Barrier::arrive_and_wait() {
+  const unsigned generation = generation_.load(std::memory_order_acquire);
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == parties_) {
+    arrived_.store(0, std::memory_order_relaxed);
+    generation_.store(generation + 1, std::memory_order_release);
+    generation_.notify_all();
+    return;
+  }
+  // About a millisecond, longer than the threads of a slice differ on an idle machine.
+  for (int spin = 0; spin < 20'000; ++spin) {
+    if (generation_.load(std::memory_order_acquire) != generation) return;
+    relax();
+  }
+  while (generation_.load(std::memory_order_acquire) == generation) generation_.wait(generation);
+}
+
+void run_team(int threads, const std::function<void(int)>& work) {
+  std::exception_ptr fault;
+  std::mutex guard;
+  const auto order =
+      threads > 1 ? placing_order(this_topology(), ProcessorSet::of_thread().numbers()) : std::vector<int>();
+  std::vector<std::jthread> team;
+  for (int index = 0; index < threads; ++index) {
+    team.emplace_back([&, index] {
+      try {
+        // A refusal leaves the thread where it is, which is as good as can be.
+        if (!order.empty()) ProcessorSet({order[static_cast<std::size_t>(index) % order.size()]}).give_to(0);
+        work(index);
+      } catch (...) {
+        const std::scoped_lock lock(guard);
+        if (fault == nullptr) fault = std::current_exception();
+      }
+    });
+  }
+  team.clear();
+  if (fault != nullptr) std::rethrow_exception(fault);
+}
+
+}  // namespace assay
 #endif

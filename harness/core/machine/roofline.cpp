@@ -4,8 +4,6 @@
 #include "core/machine/roofline.hpp"
 
 #include "core/machine/roof_kernels.hpp"
-#include "core/machine/stream.hpp"
-#include "core/machine/team.hpp"
 
 #include <fmt/format.h>
 
@@ -14,10 +12,8 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <iterator>
 #include <memory>
-#include <vector>
 
 namespace assay {
 namespace {

@@ -1,8 +1,6 @@
 #include "core/machine/roofline.hpp"
 
 #include "core/machine/roof_kernels.hpp"
-#include "core/machine/stream.hpp"
-#include "core/machine/team.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,9 @@
-/// Which processors of a machine share a core or a memory, and which of them are fast.
+/// Which processors of a machine share a core or a memory, which of them are fast, and which caches they
+/// have.
 #pragma once
+
+#include "assay/machine.hpp"
+#include "core/machine/limits.hpp"
 
 #include <string>
 #include <vector>
@@ -38,5 +42,9 @@ std::vector<int> fast_cores(const Topology& topology, const std::vector<int>& al
 std::string topology_text(const Topology& topology, const std::vector<int>& allowed);
 /// Returns the number of cores that the allowed processors belong to.
 int cores_of(const Topology& topology, const std::vector<int>& allowed);
+
+// Lists the data caches that one core sees by level, from sysfs, or from the C library where sysfs is
+// missing. Where the system does not say who shares the last level, `cores` cores share it.
+std::vector<Cache> data_caches(const ReadFile& read, int cores);
 
 }  // namespace assay

@@ -1,5 +1,5 @@
 // Computes the change that a gate could see through noise of a given size. Pure functions; the measuring is
-// in probe.cpp.
+// probe_noise().
 #pragma once
 
 #include <vector>

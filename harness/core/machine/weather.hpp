@@ -1,9 +1,10 @@
-// Reads from the text of /proc's counters what other users of the machine do.
+// Reads what other users of the machine do, from the text of /proc's counters and from event counters.
 #pragma once
 
 #include "assay/machine.hpp"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace assay {
@@ -20,5 +21,15 @@ struct CpuShares {
 };
 CpuShares cpu_shares(const CpuTicks& before, const CpuTicks& after, double own_seconds,
                      double ticks_per_second);
+
+// Whether the processor's and the kernel's event counters can be read here.
+struct Counters {
+  bool hardware = false, software = false;
+  std::string why_not;  // why no hardware counters
+};
+Counters available_counters();
+
+// A counter of this process and of the threads that it starts from now on; a negative number when refused.
+int open_counter(unsigned type, unsigned long long event);
 
 }  // namespace assay

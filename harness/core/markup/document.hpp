@@ -14,6 +14,7 @@
 #include "core/json/json.hpp"
 #include "core/markup/plot.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include <vector>
 
 /// Its words are short and common, hence a namespace of their own.
+
 namespace assay::doc {
 
 /// A number with its unit, which decides how a writer spells it:
@@ -121,6 +123,8 @@ struct List {
   std::string tag{};  ///< in JSON; without it the list is in no JSON
   std::vector<Item> items{};
   std::size_t most = 0;  ///< shown; further items are counted. 0: no limit. JSON has all.
+
+  std::size_t shown() const { return most == 0 ? items.size() : std::min(most, items.size()); }
 };
 List list_of(const std::vector<std::string>& lines, std::string tag = {});
 
@@ -232,5 +236,25 @@ std::string to_markdown(const std::vector<Block>& blocks);
 std::string to_text(const std::vector<Block>& blocks);
 /// A line of tags and one for each row. An interval has three cells: tag, tag_low, tag_high.
 std::string to_csv(const Table& table);
+
+/// The part of a table that readers see, for the writers: without columns of data alone, and without those
+/// that are all the same.
+struct ShownTable {
+  std::vector<const Column*> columns;
+  std::vector<std::vector<Text>> rows;  ///< as long as `columns`
+  Text same;                            ///< the columns that were left out, in a sentence; may be empty
+  std::size_t more = 0;                 ///< rows beyond the most that the table shows
+};
+
+ShownTable shown(const Table& table);
+
+/// The name of the column in the head of a table.
+std::string head_of(const Column& column);
+
+/// Whether the column has numbers, which stand right.
+bool stands_right(const ShownTable& table, std::size_t column);
+
+/// "12 rows", of a table that is folded away.
+std::string rows_text(std::size_t rows);
 
 }  // namespace assay::doc

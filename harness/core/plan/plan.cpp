@@ -3,7 +3,6 @@
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/random.hpp"
-#include "core/plan/filter.hpp"
 #include "core/plan/trial_key.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // Cases as words, and the message that each mistake gets.
 
-#include "core/plan/shapes.hpp"
+#include "core/plan/suite.hpp"
 
 #include "assay/error.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 
 #include <gmock/gmock.h>
 

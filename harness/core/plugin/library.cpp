@@ -4,11 +4,10 @@
 #include "assay/random.hpp"
 #include "core/check/contained.hpp"
 #include "core/check/surroundings.hpp"
-#include "core/code/c_library.hpp"
 #include "core/code/calls.hpp"
 #include "core/code/elf.hpp"
 #include "core/json/fields.hpp"
-#include "core/machine/text_fields.hpp"
+#include "core/machine/limits.hpp"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -20,7 +19,6 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <memory>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -405,26 +403,24 @@ void PluginLibrary::load() const {
 std::string PluginLibrary::asked(const std::string& what, const std::function<std::string()>& answer) const {
   if (plugin_ != nullptr || runs_kernels()) return answer();
   std::string out;
-  const ContainedSteps steps{.count = 1,
-                             .work =
-                                 [&](std::size_t step, const StepReporter& reporter) {
-                                   std::string found;
-                                   reporter.call(step, patience, [&] {
-                                     try {
-                                       found = answer();
-                                     } catch (const Error& error) {
-                                       throw OperationFault(error);
-                                     }
-                                   });
-                                   return found;
-                                 },
-                             .take = [&](std::size_t, const std::string& found) { out = found; },
-                             .fail =
-                                 [&](const FailedStep& failed) {
-                                   throw Error(file_.string(),
-                                               fmt::format("{} {}", what, failed.failure.reason),
-                                               "nothing of it can be used before that is mended");
-                                 }};
+  ContainedSteps steps;
+  steps.count = 1;
+  steps.work = [&](std::size_t step, const StepReporter& reporter) {
+    std::string found;
+    reporter.call(step, patience, [&] {
+      try {
+        found = answer();
+      } catch (const Error& error) {
+        throw OperationFault(error);
+      }
+    });
+    return found;
+  };
+  steps.take = [&](std::size_t, const std::string& found) { out = found; };
+  steps.fail = [&](const FailedStep& failed) {
+    throw Error(file_.string(), fmt::format("{} {}", what, failed.failure.reason),
+                "nothing of it can be used before that is mended");
+  };
   do_steps(steps, {.own_process = true}, {});
   if (out.empty()) throw Stopped{};
   return out;

@@ -4,6 +4,7 @@
 
 #include "assay/detail/erased.hpp"
 #include "assay/plugin.h"
+#include "assay/registry.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -113,5 +114,16 @@ class PluginLibrary {
   PluginContent content_;
   mutable std::map<std::string, PluginProblem> problems_;
 };
+
+// Kernels from shared libraries, among those of a program.
+
+/// The libraries that the environment names.
+std::vector<std::filesystem::path> plugins_here();
+
+/// Adds all operations and kernels of a library. Where `runs_kernels`, it is loaded at once. Throws Error
+/// naming the library.
+void add_plugin(Registry& registry, const std::filesystem::path& library, bool runs_kernels);
+/// The same of an interpreter that embeds this program.
+void add_plugin(Registry& registry, const std::string& name, const assay_plugin& given);
 
 }  // namespace assay

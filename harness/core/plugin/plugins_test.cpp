@@ -1,9 +1,8 @@
 // Libraries that describe themselves wrongly: each is refused with a message that says what to mend.
-#include "core/plugin/plugins.hpp"
 
 #include "assay/error.hpp"
 #include "core/code/calls.hpp"
-#include "core/code/compiled.hpp"
+#include "core/code/compiled_test.hpp"
 #include "core/machine/clock.hpp"
 #include "core/plugin/library.hpp"
 
@@ -11,7 +10,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <ctime>
 #include <functional>
 #include <iterator>

@@ -1,7 +1,7 @@
 #include "assay/pick.hpp"
 
 #include "assay/error.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 #include "core/registry/picking.hpp"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 
 #include "assay/code_table.hpp"
 #include "assay/error.hpp"
-#include "core/check/doubling.hpp"
+#include "core/check/doubling_test.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 namespace assay {
@@ -16,16 +17,9 @@ bool matters(const Interval& ratio) {
 }  // namespace
 
 std::string_view to_string(Decision decision) {
-  switch (decision) {
-    case Decision::baseline: return "AS IT IS";
-    case Decision::retain: return "RETAIN";
-    case Decision::reject: return "REJECT";
-    case Decision::no_change: return "NO CHANGE";
-    case Decision::confounded: return "CONFOUNDED";
-    case Decision::wrong: return "WRONG";
-    case Decision::over_bound: return "OVER BOUND";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 7> words{"AS IT IS",   "RETAIN", "REJECT",    "NO CHANGE",
+                                                         "CONFOUNDED", "WRONG",  "OVER BOUND"};
+  return words[static_cast<std::size_t>(decision)];
 }
 
 Interval ratio_from(std::span<const double> logs) { return exponential(centre(logs)); }

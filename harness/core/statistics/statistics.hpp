@@ -1,9 +1,11 @@
 /// Statistics for a few noisy samples: order statistics and rank intervals, nothing that assumes a
-/// distribution. Pure functions. Every sample is finite; every span holds at least one.
+/// distribution, and the sign test and shares estimated by counting, exact for any. Pure functions. Every
+/// sample is finite; every span holds at least one.
 #pragma once
 
 #include "assay/interval.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -55,5 +57,26 @@ Interval ratio_of_pairs(std::span<const double> numerators, std::span<const doub
 /// machine's mood. One sample on a side gives no interval: coverage 0.
 Interval ratio_of_medians(std::span<const double> numerator, std::span<const double> denominator,
                           std::uint64_t seed, double coverage = wanted_coverage);
+
+/// P(B >= count), B binomial with `samples` trials of this chance.
+double binomial_tail(int count, int samples, double chance);
+/// The same of a fair coin.
+double sign_tail(int count, int samples);
+
+/// Returns the one-sided p-value of "the median is at most `limit`", from the number of samples above it.
+double p_above(std::span<const double> samples, double limit);
+/// Returns the same chance for "the median is at least `limit`".
+double p_below(std::span<const double> samples, double limit);
+
+/// The smallest chance of a single sample to exceed the limit with which at least `count` of `samples` do so
+/// in `power` of all cases. A shift must reach it to be seen.
+double needed_chance(int count, int samples, double power);
+
+/// The smallest count whose sign_tail() is at most `p`; more than `samples` when there is none.
+int needed_count(int samples, double p);
+
+/// hits / trials with the interval of Clopper and Pearson (1934), exact: it holds the true share at least as
+/// often as asked. No trials leave [0, 1].
+Interval proportion(std::size_t hits, std::size_t trials, double coverage = 0.95);
 
 }  // namespace assay

@@ -1,5 +1,8 @@
 #include "assay/outcome.hpp"
 
+#include "assay/error.hpp"
+#include "core/text/utf8.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -101,5 +104,8 @@ std::string Outcome::text() const {
 }
 
 std::string_view Outcome::ci_word() const { return meaning_of(word).ci_word; }
+
+Error::Error(const std::string& where, const std::string& what, const std::string& remedy)
+    : std::runtime_error(visible(where + ": " + what + (remedy.empty() ? "" : "\n  " + remedy))) {}
 
 }  // namespace assay

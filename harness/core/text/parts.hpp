@@ -1,10 +1,12 @@
-/// Texts taken apart: at separators, and into numbers.
+/// Texts taken apart: at separators, and into numbers; and names that somebody may have meant.
 #pragma once
 
 #include <charconv>
 #include <cmath>
 #include <concepts>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -34,5 +36,10 @@ std::optional<Number> number_from(std::string_view text) {
   }
   return out;
 }
+
+/// The `most` names that take the fewest insertions, deletions and replacements of single characters to reach
+/// from `text`, nearest first.
+std::vector<std::string> near_names(std::string_view text, std::span<const std::string> names,
+                                    std::size_t most);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-/// Characters of a text of which nobody knows whether it is UTF-8.
+/// Characters of a text of which nobody knows whether it is UTF-8, and lines of them that fit a terminal.
 #pragma once
 
 #include <cstddef>
@@ -23,5 +23,15 @@ std::string visible(std::string_view text, Lines lines = Lines::several);
 
 /// At most `most` bytes of the text, cut between two characters, with an ellipsis where something is missing.
 std::string abridged(std::string_view text, std::size_t most);
+
+/// The width of tables.
+inline constexpr std::size_t terminal_width = 80;
+
+/// Characters that a terminal shows: bytes that do not continue a UTF-8 sequence.
+std::size_t display_width(std::string_view text);
+
+/// Breaks the text into lines of at most `widest` characters, each but the first behind `indent`: after
+/// spaces, else after commas. A longer word stays whole, so that it can be copied.
+std::string wrapped(std::string_view text, std::size_t widest, std::string_view indent = "");
 
 }  // namespace assay

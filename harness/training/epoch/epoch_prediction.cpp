@@ -5,7 +5,6 @@
 #include "core/machine/clock.hpp"
 #include "core/machine/fields.hpp"
 #include "core/markup/document.hpp"
-#include "core/statistics/signs.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 

@@ -1,7 +1,7 @@
 #include "training/report/forecast_report.hpp"
 
 #include "core/json/json.hpp"
-#include "core/text/wrapped.hpp"
+#include "core/text/utf8.hpp"
 
 #include <gmock/gmock.h>
 

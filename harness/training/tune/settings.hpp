@@ -2,7 +2,8 @@
 /// choice.
 #pragma once
 
-#include "core/tune/record.hpp"
+#include "assay/files.hpp"
+#include "core/tune/turns.hpp"
 #include "training/epoch/own_jobs.hpp"
 
 #include <string>

@@ -1,0 +1,665 @@
+// Documents as data (JSON of a whole, CSV of a table), as GitHub and GitLab show Markdown, as one file of
+// HTML, and as a terminal shows them.
+
+#include "core/markup/document.hpp"
+
+#include "core/markup/embedded_page.hpp"
+#include "core/markup/escaping.hpp"
+#include "core/text/utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::doc {
+namespace {
+
+template <class Use>
+auto visited(const Block& block, const Use& use) {
+  return std::visit(use, static_cast<const Block::variant&>(block));
+}
+
+/// Writes null for an empty text: the value is not known.
+Json value_of(const Text& text) {
+  if (text.empty()) return nullptr;
+  const Amount* number = text.number();
+  if (number == nullptr) return text.plain();
+  const Interval& value = number->value;
+  if (!number->has_interval()) {
+    constexpr double exact = 1e15;  // whole numbers below 2^53 are exact
+    const bool whole = number->unit.empty() && std::trunc(value.middle) == value.middle;
+    if (whole && std::abs(value.middle) < exact) return static_cast<Index>(value.middle);
+    return json_number(value.middle);
+  }
+  return {{"low", json_number(value.low)},
+          {"middle", json_number(value.middle)},
+          {"high", json_number(value.high)},
+          {"coverage", value.coverage}};
+}
+
+Json value_of(const Column& column) {
+  Json out{{"tag", column.tag}};
+  if (!column.name.empty()) out["name"] = column.name;
+  if (!column.unit.empty()) out["unit"] = column.unit;
+  if (!column.about.empty()) out["about"] = column.about;
+  return out;
+}
+
+void add(Json& out, const std::vector<Block>& blocks);
+
+void add(Json&, const Paragraph&) {}
+void add(Json&, const Picture&) {}
+
+void add(Json& out, const List& list) {
+  if (list.tag.empty()) return;
+  Json items = Json::array();
+  for (const List::Item& item : list.items) items.push_back(item.text.plain());
+  out[list.tag] = std::move(items);
+}
+
+void add(Json& out, const Table& table) {
+  if (table.tag.empty()) return;
+  Json columns = Json::array(), rows = Json::array();
+  for (const Column& column : table.columns) columns.push_back(value_of(column));
+  for (const auto& row : table.rows) {
+    Json::Object own;
+    for (std::size_t i = 0; i < row.size(); ++i) own.emplace_back(table.columns[i].tag, value_of(row[i]));
+    rows.push_back(Json::object(std::move(own)));
+  }
+  out[table.tag] = Json{{"columns", std::move(columns)}, {"rows", std::move(rows)}};
+}
+
+void add(Json& out, const Fence& fence) {
+  if (!fence.tag.empty()) out[fence.tag] = fence.lines;
+}
+
+void add(Json& out, const Details& details) { add(out, details.blocks); }
+
+void add(Json& out, const std::vector<Block>& blocks) {
+  for (const Block& block : blocks) visited(block, [&](const auto& one) { add(out, one); });
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : ""; }
+
+std::string line_of(const Text& text, Place prose_place, Place code_place) {
+  std::string out, prose;
+  const auto end_prose = [&] {
+    out += escaped(prose, prose_place);
+    prose.clear();
+  };
+  for (const Text::Piece& piece : text.pieces()) {
+    switch (piece.kind) {
+      case Text::Kind::prose: prose += piece.text; continue;
+      case Text::Kind::amount: prose += amount_text(piece.number); continue;
+      case Text::Kind::code:
+        end_prose();
+        out += escaped(piece.text, code_place);
+        break;
+      case Text::Kind::strong:
+        end_prose();
+        out += "**" + escaped(piece.text, prose_place) + "**";
+        break;
+    }
+  }
+  end_prose();
+  return out;
+}
+
+std::string prose(const Text& text) { return line_of(text, Place::prose, Place::span); }
+std::string cell(const Text& text) { return line_of(text, Place::cell, Place::cell_span); }
+
+/// Forges read no Markdown within HTML, but find names in it.
+std::string summary(const Text& text) {
+  std::string out;
+  for (const Text::Piece& piece : text.pieces()) {
+    const std::string inner =
+        escaped(piece.kind == Text::Kind::amount ? amount_text(piece.number) : piece.text, Place::summary);
+    out += piece.kind == Text::Kind::code     ? "<code>" + inner + "</code>"
+           : piece.kind == Text::Kind::strong ? "<strong>" + inner + "</strong>"
+                                              : inner;
+  }
+  return out;
+}
+
+std::string folded(const std::string& summary, const std::string& body) {
+  return fmt::format("<details><summary>{}</summary>\n\n{}\n</details>\n", summary, body);
+}
+
+class MarkdownWriter {
+ public:
+  std::string blocks(const std::vector<Block>& all) {
+    std::string out;
+    for (const Block& block : all) {
+      const std::string own = visited(block, [&](const auto& one) { return of(one); });
+      if (own.empty()) continue;
+      if (!out.empty()) out += "\n";
+      out += own;
+    }
+    return out;
+  }
+
+  std::string section(const Section& section) {
+    const int outside = depth_;
+    depth_ += section.folded ? 1 : 0;
+    const std::string body = blocks(section.blocks);
+    depth_ = outside;
+    if (body.empty() || section.title.empty()) return body;
+    if (section.folded) return folded(summary(section.title), body);
+    return fmt::format("{} {}\n\n{}", std::string(static_cast<std::size_t>(2 + section.depth), '#'),
+                       prose(section.title), body);
+  }
+
+ private:
+  static std::string of(const Paragraph& one) {
+    if (one.text.empty()) return "";
+    return (one.look == Paragraph::Look::quoted ? "> " : "") + prose(one.text) + "\n";
+  }
+
+  static std::string of(const List& list) {
+    std::string out;
+    for (std::size_t i = 0; i < list.shown(); ++i) {
+      out += "* " + prose(list.items[i].text) + "\n";
+      for (const Text& line : list.items[i].below) out += "  * " + prose(line) + "\n";
+    }
+    if (list.shown() < list.items.size())
+      out += fmt::format("* and {} more\n", list.items.size() - list.shown());
+    return out;
+  }
+
+  std::string of(const Table& table) const {
+    if (table.rows.empty()) return table.instead.empty() ? "" : escaped(table.instead) + "\n";
+    const ShownTable shown = doc::shown(table);
+    std::string out = "|", rule = "|";
+    for (std::size_t i = 0; i < shown.columns.size(); ++i) {
+      out += fmt::format(" {} |", cell(head_of(*shown.columns[i])));
+      rule += stands_right(shown, i) ? "---:|" : "---|";
+    }
+    out += "\n" + rule + "\n";
+    for (const auto& row : shown.rows) {
+      out += "|";
+      for (const Text& text : row) out += fmt::format(" {} |", cell(text));
+      out += "\n";
+    }
+    if (shown.more > 0) out += fmt::format("\nand {} more\n", shown.more);
+    if (!shown.same.empty()) out += "\n" + prose(shown.same) + "\n";
+    Text legend;
+    for (const Column* column : shown.columns) {
+      if (!column->about.empty())
+        legend += (legend.empty() ? "" : " ") + head_of(*column) + ": " + column->about;
+    }
+    if (!legend.empty()) out += "\n" + prose(legend) + "\n";
+    return depth_ == 0 && shown.rows.size() > few_rows ? folded(rows_text(shown.rows.size()), out) : out;
+  }
+
+  static std::string of(const Fence& fence) {
+    if (fence.lines.empty()) return "";
+    std::string out = "```" + fence.language + "\n";
+    for (const std::string& line : fence.lines) out += escaped(line, Place::fence) + "\n";
+    return out + "```\n";
+  }
+
+  static std::string of(const Picture&) { return ""; }
+
+  std::string of(const Details& details) {
+    ++depth_;
+    const std::string body = blocks(details.blocks);
+    --depth_;
+    if (body.empty()) return "";
+    return depth_ > 0 ? "**" + prose(details.summary) + "**\n\n" + body
+                      : folded(summary(details.summary), body);
+  }
+
+  int depth_ = 0;  ///< of details
+};
+
+/// Longer texts from outside are cut; texts of real reports are shorter. The data has them whole.
+constexpr std::size_t most_text_bytes = 600;
+
+std::string attribute(std::string_view text) { return escaped(abridged(text, most_text_bytes), Place::html); }
+
+std::string html(const Text& text) {
+  std::string out;
+  for (const Text::Piece& piece : text.pieces()) {
+    switch (piece.kind) {
+      case Text::Kind::prose: out += attribute(piece.text); break;
+      case Text::Kind::amount: out += attribute(amount_text(piece.number)); break;
+      case Text::Kind::code: out += "<code>" + attribute(piece.text) + "</code>"; break;
+      case Text::Kind::strong: out += "<strong>" + attribute(piece.text) + "</strong>"; break;
+    }
+  }
+  return out;
+}
+
+std::string details(const std::string& summary, const std::string& body, bool open) {
+  return fmt::format("<details{}><summary>{}</summary>\n{}</details>\n", open ? " open=\"open\"" : "",
+                     summary, body);
+}
+
+std::string anchor(const std::string& tag) {
+  return tag.empty() ? "" : fmt::format(" id=\"{}\"", attribute(tag));
+}
+
+class PageWriter {
+ public:
+  explicit PageWriter(std::vector<std::pair<std::string, Plot>>& plots) : plots_(plots) {}
+
+  std::string blocks(const std::vector<Block>& all) {
+    std::string out;
+    for (const Block& block : all) out += visited(block, [&](const auto& one) { return of(one); });
+    return out;
+  }
+
+ private:
+  static std::string of(const Paragraph& one) {
+    if (one.text.empty()) return "";
+    switch (one.look) {
+      case Paragraph::Look::soft: return "<p class=\"soft\">" + html(one.text) + "</p>\n";
+      case Paragraph::Look::quoted: return "<blockquote><p>" + html(one.text) + "</p></blockquote>\n";
+      case Paragraph::Look::usual: break;
+    }
+    return "<p>" + html(one.text) + "</p>\n";
+  }
+
+  static std::string of(const List& list) {
+    if (list.items.empty()) return "";
+    std::string out = "<ul>\n";
+    for (std::size_t i = 0; i < list.shown(); ++i) {
+      out += "<li>" + html(list.items[i].text);
+      std::string below;
+      for (const Text& line : list.items[i].below) below += "<li>" + html(line) + "</li>\n";
+      if (!below.empty()) out += "\n<ul>\n" + below + "</ul>";
+      out += "</li>\n";
+    }
+    if (list.shown() < list.items.size())
+      out += fmt::format("<li>and {} more</li>\n", list.items.size() - list.shown());
+    return out + "</ul>\n";
+  }
+
+  /// Numbers sort by value. NaN and infinity stay at the end, as empty cells do.
+  static std::string sort_key(const Text& cell) {
+    const Amount* number = cell.number();
+    if (number == nullptr) return "";
+    return std::isfinite(number->number()) ? fmt::format(" data-value=\"{}\"", number->number())
+                                           : " data-value=\"\"";
+  }
+
+  std::string of(const Table& table) const {
+    if (table.rows.empty()) return table.instead.empty() ? "" : "<p>" + html(table.instead) + "</p>\n";
+    const ShownTable shown = doc::shown(table);
+    std::string out =
+        fmt::format("<div class=\"wide\"><table{}>\n<thead><tr>", table.sorts ? " class=\"sorted\"" : "");
+    std::vector<bool> right;
+    for (std::size_t i = 0; i < shown.columns.size(); ++i) {
+      right.push_back(stands_right(shown, i));
+      const std::string& about = shown.columns[i]->about;
+      out += fmt::format("<th{}{}>{}</th>", right[i] ? " class=\"n\"" : "",
+                         about.empty() ? "" : " title=\"" + attribute(about) + "\"",
+                         html(head_of(*shown.columns[i])));
+    }
+    out += "</tr></thead>\n<tbody>\n";
+    for (const auto& row : shown.rows) {
+      out += "<tr>";
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        const bool is_key = i == 0 && !row[i].empty() && row[i].pieces()[0].kind == Text::Kind::code;
+        out += fmt::format("<td{}{}>{}</td>",
+                           right[i] ? " class=\"n\""
+                           : is_key ? " class=\"key\""
+                                    : "",
+                           sort_key(row[i]), html(row[i]));
+      }
+      out += "</tr>\n";
+    }
+    out += "</tbody></table></div>\n";
+    if (shown.more > 0) out += fmt::format("<p>and {} more</p>\n", shown.more);
+    if (!shown.same.empty()) out += "<p class=\"soft\">" + html(shown.same) + "</p>\n";
+    return depth_ == 0 && shown.rows.size() > few_rows ? details(rows_text(shown.rows.size()), out, false)
+                                                       : out;
+  }
+
+  static std::string of(const Fence& fence) {
+    if (fence.lines.empty()) return "";
+    std::string out = "<pre>";
+    for (const std::string& line : fence.lines) out += escaped(line, Place::html) + "\n";
+    return out + "</pre>\n";
+  }
+
+  std::string of(const Picture& picture) {
+    if (picture.plot.empty()) return "";
+    plots_.emplace_back(picture.name, picture.plot);
+    return "<figure>\n" + svg_in_page(picture.plot) + "</figure>\n" +
+           of(Paragraph{picture.caption, Paragraph::Look::soft});
+  }
+
+  std::string of(const Details& one) {
+    ++depth_;
+    const std::string body = blocks(one.blocks);
+    --depth_;
+    return body.empty() ? "" : details(html(one.summary), body, one.open);
+  }
+
+  std::vector<std::pair<std::string, Plot>>& plots_;
+  int depth_ = 0;  ///< of details
+};
+
+std::string script(const std::string& id, const std::string& json) {
+  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", attribute(id),
+                     escaped(json, Place::json));
+}
+
+constexpr std::size_t widest = 80;
+constexpr std::size_t most_terminal_bytes = 400;
+
+std::string terminal(const Text& text) {
+  std::string out;
+  for (const Text::Piece& piece : text.pieces()) {
+    out += piece.kind == Text::Kind::amount
+               ? amount_text(piece.number)
+               : escaped(abridged(piece.text, most_terminal_bytes), Place::terminal);
+  }
+  return out;
+}
+
+std::string wrapped_line(const std::string& text, const std::string& first, const std::string& next) {
+  return wrapped(first + text, widest, next) + "\n";
+}
+
+/// A cell, and apart from it the interval of its number, so that numbers are aligned.
+struct Cell {
+  std::string middle, range;
+};
+
+Cell cell_of(const Text& text) {
+  const std::string all = terminal(text);
+  const Amount* number = text.number();
+  const std::size_t bracket =
+      number != nullptr && number->has_interval() ? all.find(" [") : std::string::npos;
+  if (bracket == std::string::npos) return {all, ""};
+  return {all.substr(0, bracket), all.substr(bracket + 1)};
+}
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+  const std::string pad(width - std::min(width, display_width(text)), ' ');
+  return right ? pad + text : text + pad;
+}
+
+std::string without_blanks_at_end(std::string line) {
+  while (line.ends_with(' ')) line.pop_back();
+  return line + "\n";
+}
+
+struct Grid {
+  explicit Grid(const ShownTable& shown) : table(shown) {
+    rows.emplace_back();
+    for (const Column* column : table.columns) rows[0].push_back({head_of(*column), ""});
+    for (const auto& row : table.rows) {
+      auto& own = rows.emplace_back();
+      for (const Text& text : row) own.push_back(cell_of(text));
+    }
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      is_number.push_back(stands_right(table, i));
+      set_widths(i);
+    }
+  }
+
+  bool heads(std::size_t column) const { return table.columns[column]->heads; }
+  bool wraps(std::size_t column) const { return table.columns[column]->wraps; }
+
+  const ShownTable& table;
+  std::vector<std::vector<Cell>> rows;  ///< the first has the heads
+  std::vector<std::size_t> middle, range;
+  std::vector<bool> is_number;
+
+ private:
+  void set_widths(std::size_t i) {
+    range.push_back(0);
+    middle.push_back(0);
+    for (const auto& row : rows) range[i] = std::max(range[i], display_width(row[i].range));
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      // The head may stand over the interval as well.
+      const std::size_t spare = r == 0 && range[i] > 0 ? range[i] + 1 : 0;
+      const std::size_t own = display_width(rows[r][i].middle);
+      middle[i] = std::max(middle[i], own - std::min(own, spare));
+    }
+  }
+};
+
+std::string in_column(const Grid& grid, std::size_t row, std::size_t i) {
+  const Cell& cell = grid.rows[row][i];
+  const bool right = grid.is_number[i];
+  if (grid.range[i] == 0) return padded(cell.middle, grid.middle[i], right);
+  if (row == 0) return padded(cell.middle, grid.middle[i] + 1 + grid.range[i], false);
+  return padded(cell.middle, grid.middle[i], right) + " " + padded(cell.range, grid.range[i], right);
+}
+
+/// Puts as many columns side by side as fit; the other cells of a row stand below it with their names.
+std::string lines_of(const ShownTable& table) {
+  const Grid grid(table);
+  std::size_t width = 0, indent = 0;
+  std::vector<std::size_t> beside, below;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (grid.heads(i)) {
+      indent = 2;
+      continue;
+    }
+    width += grid.middle[i] + (grid.range[i] > 0 ? grid.range[i] + 1 : 0) + 2;
+    const bool fits = indent + width <= widest + 2 && !grid.wraps(i) && below.empty();
+    (fits || beside.empty() ? beside : below).push_back(i);
+  }
+  std::string out, head;
+  for (std::size_t r = 0; r < grid.rows.size(); ++r) {
+    for (std::size_t i = 0; i < table.columns.size() && r > 0; ++i) {
+      const std::string& own = grid.rows[r][i].middle;
+      if (!grid.heads(i) || own == head) continue;
+      head = own;
+      out += wrapped_line(own, "", "    ");
+    }
+    std::string line(indent, ' '), rest;
+    for (const std::size_t i : beside) line += in_column(grid, r, i) + "  ";
+    for (const std::size_t i : below) {
+      const Cell& cell = grid.rows[r][i];
+      const Amount* number = r > 0 ? table.rows[r - 1][i].number() : nullptr;
+      if (r == 0 || cell.middle.empty() || (number != nullptr && number->number() == 0)) continue;
+      rest += (rest.empty() ? "" : ", ") + (grid.wraps(i) ? "" : grid.rows[0][i].middle + " ") + cell.middle;
+      if (!cell.range.empty()) rest += " " + cell.range;
+    }
+    out += without_blanks_at_end(std::move(line));
+    if (!rest.empty()) out += wrapped_line(rest, std::string(indent + 4, ' '), std::string(indent + 4, ' '));
+  }
+  return out;
+}
+
+std::string of(const Paragraph& one) {
+  return one.text.empty() ? "" : wrapped_line(terminal(one.text), "", "  ");
+}
+
+std::string of(const List& list) {
+  std::string out;
+  for (std::size_t i = 0; i < list.shown(); ++i) {
+    out += wrapped_line(terminal(list.items[i].text), "  ", "      ");
+    for (const Text& line : list.items[i].below) out += wrapped_line(terminal(line), "    ", "      ");
+  }
+  if (list.shown() < list.items.size())
+    out += fmt::format("  and {} more\n", list.items.size() - list.shown());
+  return out;
+}
+
+std::string of(const Table& table) {
+  if (table.rows.empty()) return table.instead.empty() ? "" : wrapped_line(table.instead, "", "  ");
+  const ShownTable shown = doc::shown(table);
+  std::string out = lines_of(shown);
+  if (shown.more > 0) out += fmt::format("and {} more\n", shown.more);
+  if (!shown.same.empty()) out += wrapped_line(terminal(shown.same), "", "  ");
+  return out;
+}
+
+/// Commands stay whole, so that they can be copied.
+std::string of(const Fence& fence) {
+  std::string out;
+  for (const std::string& line : fence.lines) out += "  " + escaped(line, Place::terminal) + "\n";
+  return out;
+}
+
+std::string of(const Picture&) { return ""; }
+std::string of(const Details&) { return ""; }
+
+}  // namespace
+
+Json to_value(const Document& document) {
+  Json out = Json::object();
+  if (!document.schema.empty()) out["schema"] = document.schema;
+  for (const Document::Fact& fact : document.facts) out[fact.tag] = value_of(fact.value);
+  if (!document.outcome.empty()) out["outcome"] = document.outcome.plain();
+  for (const Section& section : document.sections) add(out, section.blocks);
+  return out;
+}
+
+std::string to_json(const Document& document) { return json_text(to_value(document)) + "\n"; }
+
+Json schema_of(const Members& members) {
+  const auto list_of = [](const Json& items) { return Json{{"type", "array"}, {"items", items}}; };
+  const auto map_of = [](const Json& values) {
+    return Json{{"type", "object"}, {"additionalProperties", values}};
+  };
+  const Json text{{"type", "string"}}, number{{"type", "number"}};
+  const Json scalar{{"type", Json::array({"number", "string", "null"})}};
+  const Json interval{
+      {"type", "object"},
+      {"properties", {{"low", scalar}, {"middle", scalar}, {"high", scalar}, {"coverage", number}}},
+      {"required", Json::array({"low", "middle", "high", "coverage"})},
+      {"additionalProperties", false}};
+  const Json cell{{"anyOf", Json::array({scalar, interval})}};
+  const Json table{{"type", "object"},
+                   {"properties", {{"columns", list_of(map_of(text))}, {"rows", list_of(map_of(cell))}}}};
+  Json properties{{"schema", {{"const", members.schema}}}, {"outcome", text}};
+  std::vector<std::string> required{"schema", "outcome"};
+  const auto add = [&](const std::vector<const char*>& names, const Json& type, bool always) {
+    for (const char* name : names) {
+      properties[name] = type;
+      if (always) required.emplace_back(name);
+    }
+  };
+  add(members.facts, cell, true);
+  add(members.optional_facts, cell, false);
+  add(members.lists, list_of(text), true);
+  add(members.optional_lists, list_of(text), false);
+  add(members.tables, table, true);
+  add(members.optional_tables, table, false);
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", required},
+          {"additionalProperties", false}};
+}
+
+std::string to_csv(const Table& table) {
+  std::vector<bool> has_interval(table.columns.size());
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (const Amount* number = row[i].number(); number != nullptr && number->has_interval())
+        has_interval[i] = true;
+    }
+  }
+  std::string out;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const std::string& tag = table.columns[i].tag;
+    out += (i > 0 ? "," : "") + csv_cell(tag);
+    if (has_interval[i]) out += "," + csv_cell(tag + "_low") + "," + csv_cell(tag + "_high");
+  }
+  out += "\n";
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const Amount* number = row[i].number();
+      out +=
+          (i > 0 ? "," : "") + (number != nullptr ? csv_number(number->number()) : csv_cell(row[i].plain()));
+      if (!has_interval[i]) continue;
+      const bool own = number != nullptr && number->has_interval();
+      out += "," + (own ? csv_number(number->value.low) : "") + "," +
+             (own ? csv_number(number->value.high) : "");
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string to_markdown(const std::vector<Block>& blocks) { return MarkdownWriter().blocks(blocks); }
+
+std::string to_markdown(const Document& document) {
+  std::string out = "# " + prose(document.title) + "\n";
+  if (!document.outcome.empty()) out += "\n**" + prose(document.outcome) + "**\n";
+  if (!document.kicker.empty()) out += "\n" + prose(document.kicker) + "\n";
+  for (const Section& section : document.sections) {
+    if (section.in == Section::In::pages) continue;
+    const std::string own = MarkdownWriter().section(section);
+    if (!own.empty()) out += "\n" + own;
+  }
+  return out;
+}
+
+Page to_page(const Document& document) {
+  Page out;
+  std::string nav, main;
+  for (const Section& section : document.sections) {
+    if (section.in == Section::In::texts) continue;
+    const std::string body = PageWriter(out.plots).blocks(section.blocks);
+    if (body.empty()) continue;
+    if (!section.title.empty()) {
+      const char* head = section.depth == 0 ? "h2" : "h3";
+      main += fmt::format("<{}{}>{}</{}>\n", head, anchor(section.tag), html(section.title), head);
+      if (!section.tag.empty() && section.depth == 0) {
+        nav +=
+            fmt::format("<a href=\"#{}\">{}</a>\n", attribute(section.tag),
+                        attribute(section.short_title.empty() ? section.title.plain() : section.short_title));
+      }
+    }
+    main += body;
+  }
+  const Text& answer = document.outcome.empty() ? document.title : document.outcome;
+  out.html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{}</title>\n{}"
+      "</head>\n<body>\n<header>\n{}<h1 "
+      "id=\"outcome\">{}</h1>\n<nav>\n{}</nav>\n</header>\n<main>\n{}</main>\n",
+      attribute(document.title.plain()), page_style,
+      document.kicker.empty() ? "" : "<p class=\"soft\">" + html(document.kicker) + "</p>\n", html(answer),
+      nav, main);
+  const std::size_t dot = document.schema.find('.'), slash = document.schema.find('/');
+  if (slash != std::string::npos) {
+    out.html +=
+        script("assay-" + document.schema.substr(dot + 1, slash - dot - 1), to_value(document).dump());
+  }
+  for (const auto& [id, json] : document.data) out.html += script(id, json);
+  out.html += page_script;
+  out.html += "</body>\n</html>\n";
+  return out;
+}
+
+std::string to_text(const std::vector<Block>& blocks) {
+  std::string out;
+  for (const Block& block : blocks) out += visited(block, [](const auto& one) { return of(one); });
+  return out;
+}
+
+std::string to_text(const Document& document) {
+  std::string out;
+  for (const Section& section : document.sections) {
+    const bool shows = !section.folded && section.in != Section::In::pages;
+    const std::string body = shows ? to_text(section.blocks) : "";
+    if (body.empty()) continue;
+    if (!out.empty()) out += "\n";
+    if (!section.title.empty()) out += wrapped_line(terminal(section.title), "", "  ");
+    out += body;
+  }
+  // The answer comes last: a terminal shows the end of a long text.
+  if (!document.outcome.empty())
+    out += (out.empty() ? "" : "\n") + wrapped_line(terminal(document.outcome), "", "  ");
+  return out;
+}
+
+}  // namespace assay::doc

@@ -1,0 +1,38 @@
+/// Suites as files hold them; cases given as words of a command line instead; and cases whose problem a file
+/// of its own holds, such as a trace of the memory that a program asked for: `trace=FILE`.
+#pragma once
+
+#include "assay/suite.hpp"
+#include "core/json/fields.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+/// Stands in the place of the fields that the file has; others may follow, as in `trace=a.csv,plans=one`.
+inline constexpr std::string_view trace_field = "trace";
+
+/// Makes the problem of a case canonical, and finds its file if it names one. `folder` has the suite, below
+/// which its files lie, so that they go with it to other machines; with none, for a command line, the file is
+/// sought from the working directory and may be anywhere. Throws Error naming `where` and the field at fault.
+void make_canonical(Case& row, const Operation& operation, const std::string& where,
+                    const std::filesystem::path& folder);
+
+/// load_suite() asks the operations about the cases as well.
+void describe(Fields& f, Suite& suite);
+
+/// Whether a text names cases: `gemm/m=512,n=512,k=512`, and not a file.
+bool names_shapes(std::string_view text);
+
+/// A suite of the cases that `text` names, separated by spaces, in its order:
+///   gemm/m=512,n=512,k=64..4096:x2    fields of the operation; `first..last:xFACTOR` and `first..last:+STEP`
+///                                     stand for several extents, `64|128|100` for these
+///   matmul/512x256:256x1024           a descriptor of oneDNN's benchdnn: gemm, or batched_gemm of 3D tensors
+///   conv/mb1ic64ih56oc64oh56kh3ph1    the same for conv2d
+/// The suite is named for its text, in letters that file names may have. Throws Error naming the word at
+/// fault.
+Suite suite_of_shapes(const std::string& text, const Registry& registry);
+
+}  // namespace assay
