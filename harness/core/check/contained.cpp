@@ -1,6 +1,7 @@
 #include "core/check/contained.hpp"
 
 #include "assay/error.hpp"
+#include "core/check/freeze.hpp"
 #include "core/code/changed_code.hpp"
 #include "core/files/process_stat.hpp"
 #include "core/files/this_program.hpp"
@@ -481,7 +482,8 @@ std::optional<FailedStep> StepWatch::failed_step(const ChildEnd& end) const {
   } else if (end.signal == SIGSYS) {
     // The handler that names the call cannot run where signals are blocked, as newer C libraries do in
     // fork().
-    out.failure.reason = "made a system call while it was timed, which --strict forbids";
+    out.failure.reason =
+        "made a system call that no kernel may make, or none while it is timed with --strict";
   } else if (end.signal != 0) {
     out.failure.reason = end.text();
   } else {
@@ -497,6 +499,7 @@ void leave_crashes_to_parent() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   guarded().clear();
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) guard_descriptor(stream);
+  keep_system_calls();
 }
 
 std::string why_unsound(const Answers& answers, const ChildEnd& end) {
@@ -538,7 +541,8 @@ void look_like_all_others() {
     std::memset(value, 0, std::strlen(value));  // what a process was started with can be read as a file
     std::memset(value - 1 - std::strlen(name), 0, std::strlen(name));
   };
-  // The name of the side stays: a program that embeds this one chooses the function that a call goes to by it.
+  // The name of the side stays: a program that embeds this one chooses the function that a call goes to by
+  // it.
   for (const char* of_some : {padding_variable, plugins_variable}) forget(of_some);
   // Libraries have read theirs when the program started.
   for (const auto& [name, value] : pools_that_rest()) {
