@@ -164,6 +164,8 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
       if (!judge_now) next = Use::judging;
     }
     if (judge_now) {
+      // What a kernel puts back with the last call of a slice is still there in a drawn one.
+      look_at_state(Surroundings::Depth::quick);
       const auto before = Clock::now();
       out.found = timed_.judge(secret());
       out.judging_seconds = seconds_since(before);
@@ -356,11 +358,15 @@ void AuditedSlices::look_around(const Affinity& affinity) {
   constexpr Index seldom = 15;  // a thorough look takes some ten microseconds
   const bool thorough = audit_.slices == 0 || Rng(secret()).integer(0, seldom) == 0;
   using Depth = Surroundings::Depth;
-  if (std::string change = before_.change(thorough ? Depth::thorough : Depth::quick); !change.empty()) {
-    before_.restore();
-    find(std::move(change));
-  }
+  look_at_state(thorough ? Depth::thorough : Depth::quick);
   if (thorough) look_at_descriptors();
+}
+
+void AuditedSlices::look_at_state(Surroundings::Depth depth) {
+  std::string change = before_.change(depth);
+  if (change.empty()) return;
+  before_.restore();
+  find(std::move(change));
 }
 
 void AuditedSlices::look_at_descriptors() {

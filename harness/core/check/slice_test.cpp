@@ -658,6 +658,19 @@ TEST(AuditedSlices, FindAHandlerThatIsLeftBehind) {
               HasSubstr("changed the handler of signal 10"));
 }
 
+TEST(AuditedSlices, FindsAHandlerThatIsPutAwayWithTheLastCallOfASlice) {
+  constexpr Index calls = 20;  // and one that warms the caches
+  EXPECT_THAT(audit_of(
+                  [made = Index{0}](const Input& in, Output& out) mutable {
+                    doubled(in, out);
+                    std::signal(
+                        SIGUSR1, ++made % (calls + 1) == 0 ? SIG_DFL : [](int) {});
+                  },
+                  calls)
+                  .fault,
+              HasSubstr("changed the handler of signal 10"));
+}
+
 TEST(AuditedSlices, FindAProcessThatIsLeftBehind) {
   EXPECT_THAT(audit_of(
                   [](const Input& in, Output& out) {
