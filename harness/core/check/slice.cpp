@@ -183,6 +183,7 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
 bool AuditedSlices::is_drawn(Beside what) const {
   const Index done = what == Beside::judgement ? audit_.judged : looks_;
   const bool few = judging_ == Judging::few;
+  const double mean_slice = slice_seconds_ / static_cast<double>(std::max<Index>(audit_.slices, 1));
   // Where every slice is judged there are few of them, and one look in three is enough.
   if (judging_ == Judging::every) return what == Beside::judgement || audit_.slices % 3 == 1;
   if (done == 0 && !few) return true;
@@ -194,8 +195,12 @@ bool AuditedSlices::is_drawn(Beside what) const {
   constexpr Chances some[]{{0.15, 4, 1.0 / 15}, {0.1, 1, 1.0 / 15}},
       later[]{{0.05, 0, 1.0 / 30}, {0.03, 0, 1.0 / 250}};
   const Chances& its = (few ? later : some)[what];
-  const double least = done < its.early ? 1.0 / 3 : its.least;
-  const double mean_slice = slice_seconds_ / static_cast<double>(std::max<Index>(audit_.slices, 1));
+  // Launches have few slices of long calls: each has a chance that their number makes up for.
+  constexpr double long_slice = 1e-2, early = 1.0 / 3;
+  const bool scarce = what == Beside::judgement && done == 0;
+  const double least = done < its.early ? early
+                       : scarce         ? std::clamp(mean_slice / long_slice, its.least, early)
+                                        : its.least;
   const double affordable =
       done > 0 ? its.share * mean_slice * static_cast<double>(done) / beside_seconds_[what] : 0;
   return Rng(secret()).unit() < std::max(affordable, least);
