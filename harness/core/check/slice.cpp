@@ -2,6 +2,7 @@
 
 #include "assay/random.hpp"
 #include "core/machine/clock.hpp"
+#include "core/machine/ticks.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 
@@ -27,17 +28,6 @@ Index note_mapped_pages() {
   const Index more = std::max<Index>(0, now - most);
   most += more;
   return more;
-}
-
-/// Seconds between two looks at the clock one after the other: they are in each call's time, and no work of
-/// it.
-double seconds_of_a_look() {
-  static const double out = [] {
-    double least = 1;
-    for (int i = 0; i < 100; ++i) least = std::min(least, seconds_since(Clock::now()));
-    return least;
-  }();
-  return out;
 }
 
 }  // namespace
@@ -119,7 +109,7 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
 AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents, bool judged) {
   // All calls come from one place in the code: a kernel can read there, on the stack, who called.
   enum class Use { warming, timing, judging };
-  // Two more clocks, which only system calls read, are read around each call, or around so many drawn ones.
+  // Two more clocks are read around each call, or around so many drawn ones: a system call reads one.
   constexpr Index looks = 64;
   Rng rng(secret());
   Calls out;
@@ -127,6 +117,9 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
   bool is_awaited = judged;
   Use next = warm ? Use::warming : Use::timing;
   static_cast<void>(timed_.own_seconds());  // of what was called before
+  const double start_by_kernel = system_seconds(CLOCK_MONOTONIC);
+  const std::uint64_t first_tick = ticks();
+  std::uint64_t ticks_of_calls = 0;
   for (Index timed = 0; timed < calls || next == Use::judging;) {
     const Use use = std::exchange(next, Use::timing);
     // One more call than are timed is judged, on content that may spare it some work.
@@ -136,12 +129,12 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
       timed_.renew(contents.next(), use == Use::timing ? Renewal::timed : Renewal::untimed);
     }
     const bool looked = timed == 0 || rng.integer(0, calls / looks) == 0;
-    const double cpu = looked ? cpu_seconds_of_thread() : 0,
-                 by_kernel = looked ? system_seconds(CLOCK_MONOTONIC) : 0;
+    const double cpu = looked ? cpu_seconds_of_thread() : 0;
+    const std::uint64_t tick = ticks();
     const auto start = Clock::now();
     timed_.repeat(1);
     const double passed = seconds_since(start);
-    const double passed_by_kernel = looked ? system_seconds(CLOCK_MONOTONIC) - by_kernel : 0;
+    const std::uint64_t ticked = ticks() - tick;
     const double cpu_passed = looked ? cpu_seconds_of_thread() - cpu : 0;
     // Asked for each call: what it says of one cannot hide another.
     const std::optional<double> its = timed_.own_seconds();
@@ -150,7 +143,7 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
       out.seconds += std::max(1e-9, passed - seconds_of_a_look());
       if (its) own = own.value_or(0) + *its;
       if (looked) {
-        out.passed_by_kernel += passed_by_kernel;
+        ticks_of_calls += ticked;
         out.cpu_seconds += cpu_passed;
         out.passed += passed;
         ++out.looks;
@@ -171,6 +164,9 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
       out.judging_seconds = seconds_since(before);
     }
   }
+  out.passed_by_kernel = (system_seconds(CLOCK_MONOTONIC) - start_by_kernel) *
+                         static_cast<double>(ticks_of_calls) /
+                         static_cast<double>(std::max<std::uint64_t>(ticks() - first_tick, 1));
   if (out.looks < calls) out.cpu_seconds *= out.seconds / out.passed;
   if (own) {
     if (!(*own > 0 && std::isfinite(*own)))
@@ -343,9 +339,11 @@ void AuditedSlices::find(std::string fault) {
 }
 
 void AuditedSlices::look_at_clock(const Calls& calls) {
-  // `slack` covers the system calls themselves. An interruption between them hits fewer than half of all
-  // slices, though on a busy machine it may hit several short slices in a row.
-  constexpr double slack = 1e-5, slack_of_look = 1e-6, share = 0.05, short_slice = 1e-3;
+  // `slack` covers the system calls around a slice, and that of a look what one clock takes to read the
+  // other. An interruption between them hits fewer than half of all slices, though on a busy machine it may
+  // hit several short slices in a row.
+  constexpr double slack = 2e-6, share = 0.05, short_slice = 1e-3;
+  const double slack_of_look = ticks_without_system() ? 2 * seconds_of_a_look() : 1e-6;
   const Index enough = calls.passed_by_kernel < short_slice ? 6 : 3;
   const double least =
       (1 - share) * calls.passed_by_kernel - slack - slack_of_look * static_cast<double>(calls.looks);
