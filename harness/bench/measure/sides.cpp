@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -230,9 +231,14 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   std::deque<Printed> printed(sides.size());
   std::deque<Answers> answers(sides.size());
   std::vector<std::string> changed(sides.size());  // code of each in memory
-  std::deque<StepWatch> watches;                   // of those that have a record
+  // Records of their own, and those in the region for builds that know no others: what no build uses, others
+  // could write to.
+  std::deque<SharedRecord> records(sides.size());
+  std::deque<StepWatch> own_watches, watches;
   std::vector<pid_t> children;
   for (std::size_t side = 0; side < sides.size(); ++side) {
+    fcntl(records[side].descriptor(), F_SETFD, FD_CLOEXEC);
+    own_watches.emplace_back(*records[side], &printed[side]);
     if (const StepRecord* record = record_of_side(region, side))
       watches.emplace_back(*record, &printed[side]);
   }
@@ -240,6 +246,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
     TurnsRequest turns = turns_of(request, side, order);
     turns.descriptor = region.descriptor();
     turns.answers = answers[side].descriptor();
+    turns.record = records[side].descriptor();
     turns.core = core;
     write_file(file_of(scratch, 'q', side), to_json(turns));
     if (!is_embedded_side(sides[side].program)) {
@@ -253,15 +260,27 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
                            .answers = &answers[side]};
     const std::vector<std::string> arguments{"turns", file_of(scratch, 'q', side).string(),
                                              file_of(scratch, 'a', side).string()};
+    // No other side gets it.
+    fcntl(records[side].descriptor(), F_SETFD, 0);
     children.push_back(start_side(sides[side].program, file_of(scratch, 'p', side), arguments, own));
+    fcntl(records[side].descriptor(), F_SETFD, FD_CLOEXEC);
   }
   std::vector<pid_t> child_of(request.sides.size());
   for (std::size_t i = 0; i < start.size(); ++i) child_of[start[i]] = children[i];
-  for (std::size_t side = 0; side < watches.size(); ++side) watches[side].follow(child_of[side]);
+  for (std::deque<StepWatch>* all : {&own_watches, &watches}) {
+    for (std::size_t side = 0; side < all->size(); ++side) (*all)[side].follow(child_of[side]);
+  }
+  const auto watch_of = [&](std::size_t side) -> StepWatch* {
+    if ((*records[side]).since.load(std::memory_order_relaxed) != 0) return &own_watches[side];
+    return side < watches.size() ? &watches[side] : nullptr;
+  };
   for (std::size_t side = 0; side < sides.size(); ++side) {
     answers[side].when_sealed([&changed, &child_of, side] { changed[side] = changed_code(child_of[side]); });
   }
-  const auto is_late = [&](std::size_t side) { return side < watches.size() && watches[side].is_overdue(); };
+  const auto is_late = [&](std::size_t side) {
+    StepWatch* const watch = watch_of(side);
+    return watch != nullptr && watch->is_overdue();
+  };
   // A kernel that exits with 0 ends its side as if all were well; the others would wait for their turn.
   const auto has_left = [&](std::size_t side) {
     return kill(child_of[side], 0) != 0 && !answers[side].sealed() &&
@@ -295,7 +314,8 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
                       remedy = "run `check` with that program",
                       what = fmt::format("as {} {}{}", side.name, end.text(), printed[failed].in_words("; "));
     const ChildCrash crash(where, what, remedy);
-    if (const auto step = failed < watches.size() ? watches[failed].failed_step(end) : std::nullopt) {
+    const StepWatch* const watch = watch_of(failed);
+    if (const auto step = watch != nullptr ? watch->failed_step(end) : std::nullopt) {
       throw SideFailure(failed, request.trials.at(order.at(step->step)).key, step->failure, crash);
     }
     if (const std::string why = why_unsound(answers[failed], end); !why.empty())

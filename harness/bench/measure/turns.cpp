@@ -90,7 +90,8 @@ class Side {
         arena_(region.data() + board_bytes, region.bytes() - board_bytes),
         baton_(board_, request.side),
         order_(request.order),
-        reporter_(record_of_side(region, static_cast<std::size_t>(request.side))),
+        record_(request.record >= 0 ? std::make_unique<SharedRecord>(request.record) : nullptr),
+        reporter_(record_ ? record_->get() : record_of_side(region, static_cast<std::size_t>(request.side))),
         placing_(request.core),
         everybody_(static_cast<std::size_t>(request.sides)) {
     std::iota(everybody_.begin(), everybody_.end(), 0);
@@ -183,7 +184,7 @@ class Side {
     const auto is_sound = [&] { return timed && slices->audit().fault.empty(); };
     calibrate(is_sound() ? timed.get() : nullptr, first_call, for_threads(trial.threads, request_.policy),
               wanted.patience, [&](const auto& kernel) { reporter_.call(position, limit, kernel); });
-    const auto turns = drawn_turns(board_.rounds);
+    const auto turns = drawn_turns(rounds_);
     in_turn(turns, 0, [&] {
       ++slice_;
       if (trial.threads > 1) let_others_fall_asleep();
@@ -235,12 +236,17 @@ class Side {
     // Where the first side does nothing, its calls are too many for one that does its work.
     constexpr double far_slower = 4;
     in_turn(everybody_, first_of_turns(), [&] {
-      if (timed == nullptr || first_call < far_slower * board_.call_seconds) return;
-      calling([&] {
-        const double call = calibrated(*timed, first_call, policy.slice_seconds);
-        if (call < far_slower * board_.call_seconds) return;  // its first call alone was slow
-        board_.calls = std::min(board_.calls, calls_per_slice(call, policy.slice_seconds));
-      });
+      // Later on a kernel of another side may have written to the board.
+      rounds_ = board_.rounds;
+      call_seconds_ = board_.call_seconds;
+      if (timed != nullptr && first_call >= far_slower * call_seconds_) {
+        calling([&] {
+          const double call = calibrated(*timed, first_call, policy.slice_seconds);
+          if (call < far_slower * call_seconds_) return;  // its first call alone was slow
+          board_.calls = std::min(board_.calls, calls_per_slice(call, policy.slice_seconds));
+        });
+      }
+      calls_ = std::max<std::int64_t>(board_.calls, 1);
     });
   }
 
@@ -284,15 +290,16 @@ class Side {
   }
 
   void take_slice(Timed& timed, AuditedSlices& slices, TurnSample& out) const {
-    const bool warm = board_.call_seconds < warm_call_seconds;
-    out.calls = board_.calls;
+    const bool warm = call_seconds_ < warm_call_seconds;
+    // A side that came to its calibration after this one may have lowered them.
+    const std::int64_t calls = out.calls = std::clamp<std::int64_t>(board_.calls, 1, calls_);
     if (request_.policy.audited) {
       const SliceSeed seed(board_, slice_);
-      out.seconds.push_back(slice_of(slices.take(board_.calls, warm, seed.value())).seconds);
+      out.seconds.push_back(slice_of(slices.take(calls, warm, seed.value())).seconds);
       return;
     }
     if (warm) timed.repeat(1);
-    out.seconds.push_back(seconds_for(timed, board_.calls) / static_cast<double>(board_.calls));
+    out.seconds.push_back(seconds_for(timed, calls) / static_cast<double>(calls));
   }
 
   const Registry& registry_;
@@ -301,10 +308,13 @@ class Side {
   Arena arena_;
   Baton baton_;
   Rng order_;
+  std::unique_ptr<SharedRecord> record_;
   StepReporter reporter_;
   Placing placing_;
   std::vector<int> everybody_;
-  std::int64_t slice_ = 0;  ///< that this side is at, counted as in Board
+  std::int64_t slice_ = 0;               ///< that this side is at, counted as in Board
+  std::int64_t calls_ = 1, rounds_ = 1;  ///< as the board had them before any slice
+  double call_seconds_ = 0;              ///< the same
   const Operation* operation_ = nullptr;
   std::filesystem::path file_;  ///< that holds the problem of the workload, as Case
   std::string fields_;          ///< of that problem
@@ -418,6 +428,7 @@ void describe(Fields& f, TurnsRequest& request) {
   f("sides", request.sides, {.low = 1, .high = most_sides});
   f("descriptor", request.descriptor, {.low = 0, .high = most_descriptors});
   f("answers", request.answers, {.optional = true, .low = -1, .high = most_descriptors});
+  f("record", request.record, {.optional = true, .low = -1, .high = most_descriptors});
   f("core", request.core, {.low = 0, .high = most_threads});
   f("order", request.order);
   f("check", request.check);

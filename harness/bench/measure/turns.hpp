@@ -154,6 +154,7 @@ struct TurnsRequest {
   int side = 0, sides = 1;
   int descriptor = -1;      ///< of the shared region
   int answers = -1;         ///< descriptor that takes the samples, trial by trial; -1: a file does
+  int record = -1;          ///< descriptor of this side's StepRecord; -1: it lies in the shared region
   int core = 0;             ///< where trials with one thread run
   std::uint64_t order = 0;  ///< seed of the order of turns: equal on all sides, another in each launch
   bool check = false;  ///< judge each variant first; one that disagrees is reported, and timed all the same
@@ -177,7 +178,8 @@ struct TurnSample {
 };
 
 /// Returns where that side says which trial it is at, as a position in its request. It is nothing for sides
-/// that are too many, and stays zero in builds from before there were records.
+/// that are too many, and stays zero in builds from before there were records and in those that are given one
+/// of their own: all sides can write to this one.
 StepRecord* record_of_side(const SharedRegion& region, std::size_t side);
 
 /// Walks through all trials in step with the other sides. The region holds a Board in its first page. `taken`

@@ -1,5 +1,7 @@
 #include "core/check/contained.hpp"
 
+#include "assay/error.hpp"
+#include "core/check/freeze.hpp"
 #include "core/code/differing_functions.hpp"
 #include "core/files/this_program.hpp"
 #include "core/text/parts.hpp"
@@ -478,7 +480,8 @@ std::optional<FailedStep> StepWatch::failed_step(const ChildEnd& end) const {
   } else if (end.signal == SIGSYS) {
     // The handler that names the call cannot run where signals are blocked, as newer C libraries do in
     // fork().
-    out.failure.reason = "made a system call while it was timed, which --strict forbids";
+    out.failure.reason =
+        "made a system call that no kernel may make, or none while it is timed with --strict";
   } else if (end.signal != 0) {
     out.failure.reason = end.text();
   } else {
@@ -494,6 +497,7 @@ void leave_crashes_to_parent() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   guarded().clear();
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) guard_descriptor(stream);
+  keep_system_calls();
 }
 
 std::string why_unsound(const Answers& answers, const ChildEnd& end) {

@@ -1,9 +1,11 @@
 #include "core/check/freeze.hpp"
 
 #include "assay/error.hpp"
+#include "assay/random.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
@@ -107,12 +109,22 @@ void forbid_bits(FilterProgram& program, long number, std::size_t argument, std:
   add(program, BPF_RET | BPF_K, SECCOMP_RET_TRAP);
 }
 
-FilterProgram filter() {
+FilterProgram filter_of_this_architecture() {
   FilterProgram program;
   load(program, offsetof(seccomp_data, arch));
   add(program, BPF_JMP | BPF_JEQ | BPF_K, architecture, 1, 0);
   add(program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
   load(program, offsetof(seccomp_data, nr));
+#ifdef __x86_64__
+  constexpr std::uint32_t of_x32 = 0x40000000;  // the same calls by other numbers
+  add(program, BPF_JMP | BPF_JGE | BPF_K, of_x32, 0, 1);
+  add(program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+#endif
+  return program;
+}
+
+FilterProgram filter() {
+  FilterProgram program = filter_of_this_architecture();
   for (const Forbidden& one : forbidden) {
     add(program, BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(one.number), 0, 1);
     add(program, BPF_RET | BPF_K, SECCOMP_RET_TRAP);
@@ -126,7 +138,53 @@ FilterProgram filter() {
   return program;
 }
 
+/// What freeze() passes besides, so that its own filter is not taken for a kernel's. Nobody knows it before.
+std::uint32_t own_filter() {
+  static const auto out = static_cast<std::uint32_t>(secret() >> 33 | 1);
+  return out;
+}
+
+bool install(FilterProgram& program) {
+  const sock_fprog installed{static_cast<unsigned short>(program.size()), program.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &installed, 0UL,
+               static_cast<unsigned long>(own_filter())) == 0;
+}
+
+/// The low half of an argument.
+void load_argument(FilterProgram& program, std::size_t argument) {
+  load(program, offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t));
+}
+
 }  // namespace
+
+void keep_system_calls() {
+  constexpr std::uint32_t dispatch_to_user = 59, flag_of_siblings = 0x8000;  // CLONE_PARENT
+  FilterProgram program = filter_of_this_architecture();
+  const auto end_process = [&] { add(program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS); };
+  for (const long number : {long{SYS_seccomp}, long{SYS_userfaultfd}}) {
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1);
+    end_process();
+  }
+  // Its flags lie in memory, which a filter does not see. C libraries call clone() where there is no
+  // clone3().
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
+  add(program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
+  load_argument(program, 0);
+  add(program, BPF_JMP | BPF_JSET | BPF_K, flag_of_siblings, 0, 1);
+  end_process();
+  add(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 6);
+  load_argument(program, 0);
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, dispatch_to_user, 3, 0);
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 3);
+  load_argument(program, 4);
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, own_filter(), 1, 0);
+  end_process();
+  add(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  static_cast<void>(install(program));
+}
 
 std::string why_no_freeze() {
   return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0 ? "this system has no seccomp filters" : "";
@@ -139,15 +197,15 @@ void freeze(StepRecord* record) {
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGSYS, &action, nullptr);
   FilterProgram program = filter();
-  const sock_fprog installed{static_cast<unsigned short>(program.size()), program.data()};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &installed, 0, 0) != 0) {
+  if (!install(program)) {
     throw Error("--strict", std::string("cannot freeze the process: ") + std::strerror(errno),
                 "run without --strict");
   }
 }
 
 #else
+
+void keep_system_calls() {}
 
 std::string why_no_freeze() { return "processes are frozen on Linux with x86-64 or AArch64 only"; }
 

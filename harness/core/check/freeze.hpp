@@ -6,6 +6,11 @@
 
 namespace assay {
 
+/// From now on nobody in this process can take its system calls in, answer its page faults, or start a
+/// process that is no child of it; an attempt ends it. No kernel needs any of that, and what judges and times
+/// kernels relies on it. Without effect where the system has no filters.
+void keep_system_calls();
+
 /// Why this machine cannot freeze a process; empty when it can.
 std::string why_no_freeze();
 

@@ -1,6 +1,7 @@
 #include "core/check/slice.hpp"
 
 #include "core/machine/clock.hpp"
+#include "core/machine/ticks.hpp"
 #include "core/registry/workload.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
@@ -28,17 +29,6 @@ Index note_mapped_pages() {
   const Index more = std::max<Index>(0, now - most);
   most += more;
   return more;
-}
-
-/// Seconds between two looks at the clock one after the other: they are in each call's time, and no work of
-/// it.
-double seconds_of_a_look() {
-  static const double out = [] {
-    double least = 1;
-    for (int i = 0; i < 100; ++i) least = std::min(least, seconds_since(Clock::now()));
-    return least;
-  }();
-  return out;
 }
 
 }  // namespace
@@ -120,7 +110,7 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
 AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents, bool judged) {
   // All calls come from one place in the code: a kernel can read there, on the stack, who called.
   enum class Use { warming, timing, judging };
-  // Two more clocks, which only system calls read, are read around each call, or around so many drawn ones.
+  // Two more clocks are read around each call, or around so many drawn ones: a system call reads one.
   constexpr Index looks = 64;
   Rng rng(secret());
   Calls out;
@@ -128,6 +118,9 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
   bool is_awaited = judged;
   Use next = warm ? Use::warming : Use::timing;
   static_cast<void>(timed_.own_seconds());  // of what was called before
+  const double start_by_kernel = system_seconds(CLOCK_MONOTONIC);
+  const std::uint64_t first_tick = ticks();
+  std::uint64_t ticks_of_calls = 0;
   for (Index timed = 0; timed < calls || next == Use::judging;) {
     const Use use = std::exchange(next, Use::timing);
     // One more call than are timed is judged, on content that may spare it some work.
@@ -137,12 +130,12 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
       timed_.renew(contents.next(), use == Use::timing ? Renewal::timed : Renewal::untimed);
     }
     const bool looked = timed == 0 || rng.integer(0, calls / looks) == 0;
-    const double cpu = looked ? cpu_seconds_of_thread() : 0,
-                 by_kernel = looked ? system_seconds(CLOCK_MONOTONIC) : 0;
+    const double cpu = looked ? cpu_seconds_of_thread() : 0;
+    const std::uint64_t tick = ticks();
     const auto start = Clock::now();
     timed_.repeat(1);
     const double passed = seconds_since(start);
-    const double passed_by_kernel = looked ? system_seconds(CLOCK_MONOTONIC) - by_kernel : 0;
+    const std::uint64_t ticked = ticks() - tick;
     const double cpu_passed = looked ? cpu_seconds_of_thread() - cpu : 0;
     // Asked for each call: what it says of one cannot hide another.
     const std::optional<double> its = timed_.own_seconds();
@@ -151,7 +144,7 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
       out.seconds += std::max(1e-9, passed - seconds_of_a_look());
       if (its) own = own.value_or(0) + *its;
       if (looked) {
-        out.passed_by_kernel += passed_by_kernel;
+        ticks_of_calls += ticked;
         out.cpu_seconds += cpu_passed;
         out.passed += passed;
         ++out.looks;
@@ -165,11 +158,16 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
       if (!judge_now) next = Use::judging;
     }
     if (judge_now) {
+      // What a kernel puts back with the last call of a slice is still there in a drawn one.
+      look_at_state(Surroundings::Depth::quick);
       const auto before = Clock::now();
       out.found = timed_.judge(secret());
       out.judging_seconds = seconds_since(before);
     }
   }
+  out.passed_by_kernel = (system_seconds(CLOCK_MONOTONIC) - start_by_kernel) *
+                         static_cast<double>(ticks_of_calls) /
+                         static_cast<double>(std::max<std::uint64_t>(ticks() - first_tick, 1));
   if (out.looks < calls) out.cpu_seconds *= out.seconds / out.passed;
   if (own) {
     if (!(*own > 0 && std::isfinite(*own)))
@@ -182,6 +180,7 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
 bool AuditedSlices::is_drawn(Beside what) const {
   const Index done = what == Beside::judgement ? audit_.judged : looks_;
   const bool few = judging_ == Judging::few;
+  const double mean_slice = slice_seconds_ / static_cast<double>(std::max<Index>(audit_.slices, 1));
   // Where every slice is judged there are few of them, and one look in three is enough.
   if (judging_ == Judging::every) return what == Beside::judgement || audit_.slices % 3 == 1;
   if (done == 0 && !few) return true;
@@ -193,8 +192,12 @@ bool AuditedSlices::is_drawn(Beside what) const {
   constexpr Chances some[]{{0.15, 4, 1.0 / 15}, {0.1, 1, 1.0 / 15}},
       later[]{{0.05, 0, 1.0 / 30}, {0.03, 0, 1.0 / 250}};
   const Chances& its = (few ? later : some)[what];
-  const double least = done < its.early ? 1.0 / 3 : its.least;
-  const double mean_slice = slice_seconds_ / static_cast<double>(std::max<Index>(audit_.slices, 1));
+  // Launches have few slices of long calls: each has a chance that their number makes up for.
+  constexpr double long_slice = 1e-2, early = 1.0 / 3;
+  const bool scarce = what == Beside::judgement && done == 0;
+  const double least = done < its.early ? early
+                       : scarce         ? std::clamp(mean_slice / long_slice, its.least, early)
+                                        : its.least;
   const double affordable =
       done > 0 ? its.share * mean_slice * static_cast<double>(done) / beside_seconds_[what] : 0;
   return Rng(secret()).unit() < std::max(affordable, least);
@@ -337,9 +340,11 @@ void AuditedSlices::find(std::string fault) {
 }
 
 void AuditedSlices::look_at_clock(const Calls& calls) {
-  // `slack` covers the system calls themselves. An interruption between them hits fewer than half of all
-  // slices, though on a busy machine it may hit several short slices in a row.
-  constexpr double slack = 1e-5, slack_of_look = 1e-6, share = 0.05, short_slice = 1e-3;
+  // `slack` covers the system calls around a slice, and that of a look what one clock takes to read the
+  // other. An interruption between them hits fewer than half of all slices, though on a busy machine it may
+  // hit several short slices in a row.
+  constexpr double slack = 2e-6, share = 0.05, short_slice = 1e-3;
+  const double slack_of_look = ticks_without_system() ? 2 * seconds_of_a_look() : 1e-6;
   const Index enough = calls.passed_by_kernel < short_slice ? 6 : 3;
   const double least =
       (1 - share) * calls.passed_by_kernel - slack - slack_of_look * static_cast<double>(calls.looks);
@@ -357,11 +362,15 @@ void AuditedSlices::look_around(const ProcessorSet& processors) {
   constexpr Index seldom = 15;  // a thorough look takes some ten microseconds
   const bool thorough = audit_.slices == 0 || Rng(secret()).integer(0, seldom) == 0;
   using Depth = Surroundings::Depth;
-  if (std::string change = before_.change(thorough ? Depth::thorough : Depth::quick); !change.empty()) {
-    before_.restore();
-    find(std::move(change));
-  }
+  look_at_state(thorough ? Depth::thorough : Depth::quick);
   if (thorough) look_at_descriptors();
+}
+
+void AuditedSlices::look_at_state(Surroundings::Depth depth) {
+  std::string change = before_.change(depth);
+  if (change.empty()) return;
+  before_.restore();
+  find(std::move(change));
 }
 
 void AuditedSlices::look_at_descriptors() {

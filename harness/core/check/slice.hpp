@@ -43,7 +43,7 @@ class AuditedSlices {
     double seconds = 0, cpu_seconds = 0;
     std::optional<double> seconds_beside_own_clock;
     Index looks = 0;                          ///< calls that were timed by two clocks
-    double passed = 0, passed_by_kernel = 0;  ///< in those, with the looks at the clocks
+    double passed = 0, passed_by_kernel = 0;  ///< in those, with the looks at the clocks; the latter by ticks
     Agreement found;
     double judging_seconds = 0;
   };
@@ -64,6 +64,7 @@ class AuditedSlices {
   void look_at_own_clock(const Calls& calls, Index count);
   void find(std::string fault);
   void look_around(const ProcessorSet& processors);
+  void look_at_state(Surroundings::Depth depth);
   void look_at_descriptors();
   void look_at_clock(const Calls& calls);
   /// Whether memory that calls keep is theirs: workspaces grow in the first ones.

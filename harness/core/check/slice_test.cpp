@@ -658,6 +658,43 @@ TEST(AuditedSlices, FindAHandlerThatIsLeftBehind) {
               HasSubstr("changed the handler of signal 10"));
 }
 
+TEST(AuditedSlices, FindsAHandlerThatIsPutAwayWithTheLastCallOfASlice) {
+  constexpr Index calls = 20;  // and one that warms the caches
+  EXPECT_THAT(audit_of(
+                  [made = Index{0}](const Input& in, Output& out) mutable {
+                    doubled(in, out);
+                    std::signal(
+                        SIGUSR1, ++made % (calls + 1) == 0 ? SIG_DFL : [](int) {});
+                  },
+                  calls)
+                  .fault,
+              HasSubstr("changed the handler of signal 10"));
+}
+
+/// The share of slices of one call of so many seconds that are judged, where a launch before judged some.
+double share_judged(double seconds, int slices_in_all) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>({.name = "slow", .prepare = [&](const auto&, const Input&, const Context&) {
+                            return [seconds](const Input& in, Output& out) {
+                              doubled(in, out);
+                              const auto start = std::chrono::steady_clock::now();
+                              while (seconds_since(start) < seconds) {
+                              }
+                            };
+                          }});
+  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
+  double judged = 0;
+  for (int launch = 0; launch < slices_in_all / 4; ++launch) {
+    const auto timed = workload->timed(1, {});
+    AuditedSlices slices(*timed, 1, Surroundings::now(), AuditedSlices::Judging::few);
+    for (int i = 0; i < 4; ++i) slices.take(1, false);
+    judged += static_cast<double>(slices.audit().judged);
+  }
+  return judged / slices_in_all;
+}
+
+TEST(AuditedSlices, JudgesLongCallsInLaterLaunches) { EXPECT_GT(share_judged(5e-3, 80), 0.2); }
+
 TEST(AuditedSlices, FindAProcessThatIsLeftBehind) {
   EXPECT_THAT(audit_of(
                   [](const Input& in, Output& out) {

@@ -2,6 +2,7 @@
 
 #include "core/files/child_process.hpp"
 #include "core/machine/clock.hpp"
+#include "core/machine/ticks.hpp"
 
 #include <fmt/format.h>
 
@@ -219,6 +220,7 @@ void FloatEnvironment::restore() const {
 
 Surroundings Surroundings::now() {
   constexpr double patience = 0.05;
+  static_cast<void>(seconds_of_a_look());  // before a kernel can have changed the clock
   Surroundings out = seen(Depth::thorough);
   out.floats_ = FloatEnvironment::now();
   out.processors_ = ProcessorSet::of_thread();
