@@ -4,7 +4,6 @@
 #include "adamw/step.hpp"
 
 #include "assay/ops/adamw_multi_tensor.hpp"
-#include "assay/registry.hpp"
 
 namespace assay::adamw {
 namespace {
