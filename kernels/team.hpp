@@ -10,11 +10,13 @@
 
 #include "blocks.hpp"
 
-#include "assay/problem.hpp"
+#include "assay/registry.hpp"
 
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
 
 #if defined(__SANITIZE_THREAD__)
 #define ASSAY_SANITIZES_THREADS 1
@@ -70,10 +72,30 @@ void on_team(int threads, int parts, const Body& body) {
 /// two threads write to one line.
 inline Index share_begin(Index n, Index part, Index parts) { return cut(n, 64 / sizeof(float), part, parts); }
 
+/// Calls body(first, last) for each thread's share of n elements.
+template <class Body>
+void on_shares(int threads, Index n, const Body& body) {
+  on_team(threads, threads,
+          [&](int part) { body(share_begin(n, part, threads), share_begin(n, part + 1, threads)); });
+}
+/// The same for n rows, of which any may begin a share.
+template <class Body>
+void on_rows(int threads, Index n, const Body& body) {
+  on_team(threads, threads, [&](int part) { body(n * part / threads, n * (part + 1) / threads); });
+}
+
 /// Starts the threads of a team. The first fork of a process creates them, which must not happen inside a
 /// timed call.
 inline void start_team(int threads) {
   on_team(threads, threads, [](int) {});
+}
+/// Starts the threads that a variant divides its calls among, and returns their number: 1 where calls are too
+/// short for a fork and join.
+inline int started_team(const Context& context, bool too_short,
+                        Index most = std::numeric_limits<int>::max()) {
+  const int threads = too_short ? 1 : static_cast<int>(std::min<Index>(context.threads, most));
+  start_team(threads);
+  return threads;
 }
 
 }  // namespace assay

@@ -3,13 +3,10 @@
 // run.
 //
 // Highway calls the best target of a machine. A benchmark needs each of them, as `simd@avx512`, `simd@avx2`,
-// … . A kernel file includes this header before Highway, since it chooses Highway's targets:
+// … :
 //
-//   #include "tiers.hpp"
-//   #undef HWY_TARGET_INCLUDE
 //   #define HWY_TARGET_INCLUDE "gemm/simd.cpp"   // this file, relative to kernels/
-//   #include "hwy/foreach_target.h"
-//   #include "hwy/highway.h"
+//   #include "vectors_inl.hpp"
 //   HWY_BEFORE_NAMESPACE();
 //   namespace assay::HWY_NAMESPACE { void kernel(…) {…} }
 //   HWY_AFTER_NAMESPACE();
@@ -17,9 +14,7 @@
 //   namespace assay {
 //   HWY_EXPORT(kernel);
 //   const Register registered{[](Registry& r) {
-//     for_each_tier(HWY_DISPATCH_TABLE(kernel), [&](const std::string& tier, auto* function,
-//                                                   const auto& unfit) {
-//       r.add<Gemm>({.name = "simd@" + tier, …
+//     add_tiers<Gemm>(r, tiers_in(HWY_DISPATCH_TABLE(kernel)), {.name = "simd", …
 //
 // Everything above HWY_ONCE is compiled once per target with that target's instructions. It must not use
 // templates or inline functions of the standard library: the linker may keep the AVX-512 copy of such a
@@ -63,6 +58,8 @@ inline constexpr auto assay_usual_targets = HWY_TARGETS;
 
 #include "hwy/targets.h"
 
+#include "assay/registry.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <cctype>
@@ -71,6 +68,7 @@ inline constexpr auto assay_usual_targets = HWY_TARGETS;
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -142,54 +140,69 @@ struct Tier {
   std::optional<std::string> unfit;  ///< why it cannot run here
 };
 
-/// Sets `member` of each of `tiers`, which are all of for_each_tier(), to its entry in
-/// HWY_DISPATCH_TABLE(function).
-template <class AnyTier, class Function, std::size_t entries>
-void set_in(std::vector<AnyTier>& tiers, Function* AnyTier::*member, Function* const (&table)[entries]) {
-  auto tier = tiers.begin();
-  for_each_tier(table, [&](const auto&, Function* function, const auto&) { (*tier++).*member = function; });
-}
-
-/// Every tier of for_each_tier(), best first, with its name, why it cannot run here, and `member` from
-/// HWY_DISPATCH_TABLE(function).
-template <class AnyTier, class Function, std::size_t entries>
-std::vector<AnyTier> tiers_in(Function* AnyTier::*member, Function* const (&table)[entries]) {
-  std::vector<AnyTier> out;
+/// Sets `member` of each of `tiers`, which has an element per tier of for_each_tier() or none yet, to its
+/// entry in HWY_DISPATCH_TABLE(function), and its name and why it cannot run here; so with each further pair
+/// of them.
+template <class AnyTier, class Function, std::size_t entries, class... More>
+void set_in(std::vector<AnyTier>& tiers, Function* AnyTier::*member, Function* const (&table)[entries],
+            const More&... more) {
+  std::size_t next = 0;
   for_each_tier(table, [&](const std::string& name, Function* function, const auto& unfit) {
-    AnyTier& tier = out.emplace_back();
+    AnyTier& tier = next < tiers.size() ? tiers[next] : tiers.emplace_back();
     tier.name = name;
-    if constexpr (requires { tier.unfit; }) tier.unfit = unfit;
+    tier.unfit = unfit;
     tier.*member = function;
+    ++next;
   });
+  if constexpr (sizeof...(more) > 0) set_in(tiers, more...);
+}
+/// Every tier, best first, with these members.
+template <class AnyTier, class Function, std::size_t entries, class... More>
+std::vector<AnyTier> tiers_in(Function* AnyTier::*member, Function* const (&table)[entries],
+                              const More&... more) {
+  std::vector<AnyTier> out;
+  set_in(out, member, table, more...);
   return out;
 }
 template <class Function, std::size_t entries>
 std::vector<Tier<Function>> tiers_in(Function* const (&table)[entries]) {
-  std::vector<Tier<Function>> out;
-  for_each_tier(table, [&](const std::string& name, Function* function, const auto& unfit) {
-    out.push_back({.name = name, .function = function, .unfit = unfit});
-  });
-  return out;
+  return tiers_in(&Tier<Function>::function, table);
 }
-
 /// The same for a function that has a twin with stores past the caches.
 template <class Function, std::size_t entries>
 std::vector<Tier<Function>> tiers_in(Function* const (&table)[entries],
                                      Function* const (&streaming)[entries]) {
-  std::vector<Tier<Function>> out = tiers_in(table);
-  auto tier = out.begin();
-  for_each_tier(streaming,
-                [&](const std::string&, Function* function, const auto&) { (tier++)->streaming = function; });
-  return out;
+  return tiers_in(&Tier<Function>::function, table, &Tier<Function>::streaming, streaming);
+}
+
+/// The words of a variant that is registered once per tier. `{}` in the summary stands for the tier.
+struct TierWords {
+  std::string_view name, summary, after = {}, precision = {};
+};
+
+/// Registers `name@tier` for each of `tiers`; kernel_of(tier, problem, input) makes its kernel.
+template <class Op, class AnyTier, class KernelOf>
+void add_tiers(Registry& r, const std::vector<AnyTier>& tiers, const TierWords& words,
+               const KernelOf& kernel_of) {
+  for (const AnyTier& tier : tiers) {
+    const std::size_t at = std::min(words.summary.find("{}"), words.summary.size());
+    std::string summary(words.summary.substr(0, at));
+    if (at < words.summary.size()) summary.append(tier.name).append(words.summary.substr(at + 2));
+    r.add<Op>({.name = std::string(words.name) + "@" + tier.name,
+               .summary = summary,
+               .after = words.after,
+               .precision = words.precision,
+               .prepare = [tier, kernel_of](const auto& p, const auto& in,
+                                            const Context&) { return kernel_of(tier, p, in); },
+               .unfit = [why = tier.unfit](const auto&, const Context&) { return why; }});
+  }
 }
 
 /// Returns the first of `tiers`, best first, that runs here: the portable one runs everywhere, and so does
-/// the only one of a build on the machine that it is for. `part` returns the part of a tier with the member
-/// `unfit`.
-template <class AnyTier, class Part = std::identity>
-AnyTier best_of(std::vector<AnyTier> tiers, Part part = {}) {
-  const auto best =
-      std::ranges::find_if(tiers, [&](const AnyTier& tier) { return !std::invoke(part, tier).unfit; });
+/// the only one of a build on the machine that it is for.
+template <class AnyTier>
+AnyTier best_of(std::vector<AnyTier> tiers) {
+  const auto best = std::ranges::find_if(tiers, [](const AnyTier& tier) { return !tier.unfit; });
   assert(best != tiers.end());
   return std::move(*best);
 }

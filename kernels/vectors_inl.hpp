@@ -1,6 +1,12 @@
-// Vectors of floats of the SIMD target that a file is compiled for, and loads and stores of a part of a
-// vector. Included once per target, after hwy/foreach_target.h; `using namespace assay::HWY_NAMESPACE` in the
-// namespace of the target makes the names known there.
+// Compiles the file that includes it once per SIMD target (tiers.hpp), and has vectors of floats of that
+// target, and loads and stores of a part of a vector. A file defines HWY_TARGET_INCLUDE and includes this
+// before all that is compiled per target; `using namespace assay::HWY_NAMESPACE` in the namespace of the
+// target makes the names known there.
+
+#include "tiers.hpp"
+
+// First, since it chooses the target that the others are read for, and reads the file again for each target.
+#include "hwy/foreach_target.h"
 
 #if defined(ASSAY_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_VECTORS_INL
@@ -14,11 +20,11 @@
 
 #include <cstddef>
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay {
-namespace HWY_NAMESPACE {
+namespace assay::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
@@ -64,8 +70,7 @@ HWY_INLINE Vector read_once(Vector x) {
   return x;
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay
+}  // namespace assay::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // toggle

@@ -3,8 +3,6 @@
 
 #include "adamw/step.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::adamw {
 namespace {
 

@@ -7,24 +7,16 @@
 // the cache.
 
 #include "adamw/step.hpp"
-#include "tiers.hpp"
-
-#include "assay/registry.hpp"
 
 #include <cstdint>
 
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "adamw/simd.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
-#include "hwy/cache_control.h"
-#include "hwy/highway.h"
+#include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::adamw {
-namespace HWY_NAMESPACE {
+namespace assay::adamw::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
+using namespace assay::HWY_NAMESPACE;
 
 /// A step of the parameters i, i + 1, … as many as D has lanes. `past_caches` needs addresses that are
 /// multiples of a vector.
@@ -54,8 +46,7 @@ void steps(const StepConstants& constants, const Arrays& arrays, Index first, In
   // Local copies, which no store through a pointer to float can change.
   const StepConstants k = constants;
   const Arrays at = arrays;
-  const hn::ScalableTag<float> d;
-  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
+  const Floats d;
   Index i = first;
   for (; i + 2 * lanes <= last; i += 2 * lanes) {
     vector<false>(d, k, at, i);
@@ -71,7 +62,6 @@ void steps(const StepConstants& constants, const Arrays& arrays, Index first, In
 
 /// The number of parameters up to the next address that is a multiple of a vector.
 Index up_to_boundary(const float* at) {
-  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
   const auto past = static_cast<Index>(reinterpret_cast<std::uintptr_t>(at) / sizeof(float)) % lanes;
   return past == 0 ? 0 : lanes - past;
 }
@@ -79,9 +69,8 @@ Index up_to_boundary(const float* at) {
 void stream_steps(const StepConstants& constants, const Arrays& arrays, Index first, Index last) {
   const StepConstants k = constants;
   const Arrays at = arrays;
-  const hn::ScalableTag<float> d;
+  const Floats d;
   const hn::CappedTag<float, 1> one;
-  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
   const Index head = up_to_boundary(at.p + first);
   if (up_to_boundary(at.m + first) != head || up_to_boundary(at.v + first) != head) {
     steps(constants, arrays, first, last);
@@ -94,16 +83,14 @@ void stream_steps(const StepConstants& constants, const Arrays& arrays, Index fi
   for (; i < last; ++i) vector<false>(one, k, at, i);
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::adamw
+}  // namespace assay::adamw::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::adamw {
-namespace {
+
 HWY_EXPORT(steps);
 HWY_EXPORT(stream_steps);
-}  // namespace
 
 std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(steps), HWY_DISPATCH_TABLE(stream_steps)); }
 
@@ -111,18 +98,9 @@ namespace {
 
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
-    using Problem = typename AdamW<Formula>::Problem;
-    for (const Tier& tier : tiers()) {
-      const auto prepare = [function = tier.function](const Problem& problem, const auto&, const Context&) {
-        return [=, k = step_constants<Formula>(problem.t), n = problem.n](const auto& in, auto& out) {
-          function(k, arrays(in, out), 0, n);
-        };
-      };
-      r.add<AdamW<Formula>>({.name = "simd@" + tier.name,
-                             .summary = "vectors of " + tier.name + ", hardware division and square root",
-                             .prepare = prepare,
-                             .unfit = [why = tier.unfit](const Problem&, const Context&) { return why; }});
-    }
+    add_tiers<AdamW<Formula>>(
+        r, tiers(), {.name = "simd", .summary = "vectors of {}, hardware division and square root"},
+        [](const Tier& tier, const auto& p, const auto&) { return kernel_of<Formula>(tier.function, p); });
   });
 }};
 

@@ -64,6 +64,14 @@ using Tier = assay::Tier<StepFunction>;
 /// Every SIMD tier that was built, best first. Defined in simd.cpp.
 std::vector<Tier> tiers();
 
+/// The kernel that steps all parameters in one call of `function`.
+template <class Formula, class Problem>
+auto kernel_of(StepFunction* function, const Problem& p) {
+  return [function, k = step_constants<Formula>(p.t), n = p.n](const auto& in, auto& out) {
+    function(k, arrays(in, out), 0, n);
+  };
+}
+
 /// Calls visit(formula) with a value of each formula, so that a variant registers for all operations.
 template <class Visit>
 void for_each_formula(const Visit& visit) {

@@ -4,20 +4,16 @@
 
 #include "adamw/step.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::adamw {
 namespace {
 
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
-    const auto prepare = [](const auto& problem, const auto&, const Context&) {
-      return [k = step_constants<Formula>(problem.t), n = problem.n, function = best_of(tiers()).streaming](
-                 const auto& in, auto& out) { function(k, arrays(in, out), 0, n); };
-    };
     r.add<AdamW<Formula>>({.name = "streaming",
                            .summary = "the best SIMD tier, results stored past the caches",
-                           .prepare = prepare});
+                           .prepare = [](const auto& p, const auto&, const Context&) {
+                             return kernel_of<Formula>(best_of(tiers()).streaming, p);
+                           }});
   });
 }};
 

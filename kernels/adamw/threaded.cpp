@@ -4,22 +4,16 @@
 #include "adamw/step.hpp"
 #include "team.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::adamw {
 namespace {
 
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
-    const auto prepare = [](const auto& problem, const auto&, const Context& context) {
-      const int threads = problem.n < break_even ? 1 : context.threads;
-      start_team(threads);
-      return [=, k = step_constants<Formula>(problem.t), n = problem.n, function = best_of(tiers()).function](
-                 const auto& in, auto& out) {
+    const auto prepare = [](const auto& p, const auto&, const Context& context) {
+      return [k = step_constants<Formula>(p.t), n = p.n, threads = started_team(context, p.n < break_even),
+              function = best_of(tiers()).function](const auto& in, auto& out) {
         const Arrays at = arrays(in, out);
-        on_team(threads, threads, [&](int part) {
-          function(k, at, share_begin(n, part, threads), share_begin(n, part + 1, threads));
-        });
+        on_shares(threads, n, [&](Index first, Index last) { function(k, at, first, last); });
       };
     };
     r.add<AdamW<Formula>>({.name = "threaded",

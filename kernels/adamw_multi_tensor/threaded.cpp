@@ -14,9 +14,6 @@ namespace {
 
 using Span = AdamWMultiTensor::Span;
 
-/// Parameters below which one thread computes all, as in `adamw`.
-constexpr Index break_even = 32768;
-
 /// The parameters [first, last), counted through all tensors without gaps, as pieces of tensors. Borders
 /// inside a tensor are multiples of a cache line from its start.
 std::vector<Span> pieces(const std::vector<Span>& spans, Index first, Index last) {
@@ -38,13 +35,12 @@ std::vector<Span> pieces(const std::vector<Span>& spans, Index first, Index last
 const Register registered{[](Registry& r) {
   const auto prepare = [](const AdamWMultiTensor::Problem& problem, const auto&, const Context& context) {
     const Index total = AdamWMultiTensor::parameters(problem);
-    const int threads = total < break_even ? 1 : context.threads;
+    const int threads = started_team(context, total < break_even);
     const auto spans = AdamWMultiTensor::spans(problem);
     std::vector<std::vector<Span>> shares;
     for (Index part = 0; part < threads; ++part) {
       shares.push_back(pieces(spans, total * part / threads, total * (part + 1) / threads));
     }
-    start_team(threads);
     return [=, k = step_constants<Paper>(problem.t), function = best_of(tiers()).function](const auto& in,
                                                                                            auto& out) {
       const Arrays at = arrays(in, out);

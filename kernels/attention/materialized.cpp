@@ -5,8 +5,6 @@
 #include "blocks.hpp"
 #include "gemm/products.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <limits>
 
@@ -27,7 +25,7 @@ class Materialized {
     products_.plan(from_scores());
   }
 
-  void run(const Attention::Input& in, Attention::Output& out) {
+  void operator()(const Attention::Input& in, Attention::Output& out) {
     constexpr float hidden = -std::numeric_limits<float>::infinity();
     for (Index head = 0; head < p_.heads; ++head) {
       const Index from = head * p_.tokens * p_.d;
@@ -50,14 +48,8 @@ class Materialized {
 
  private:
   blocked::Product to_scores() const {
-    return {.m = p_.tokens,
-            .n = p_.tokens,
-            .k = p_.d,
-            .lda = p_.d,
-            .ldb = p_.d,
-            .ldc = row_,
-            .b_transposed = true,
-            .alpha = to_powers_of_two(p_)};
+    return blocked::product({nullptr, p_.d}, {nullptr, p_.d, true}, nullptr, row_, p_.tokens, p_.tokens, p_.d,
+                            to_powers_of_two(p_));
   }
   blocked::Product from_scores() const {
     return {.m = p_.tokens, .n = p_.d, .k = p_.tokens, .lda = row_, .ldb = p_.d, .ldc = p_.d};
@@ -74,8 +66,7 @@ const Register registered{[](Registry& r) {
   r.add<Attention>({.name = "materialized",
                     .summary = "the best tier's products, all scores of a head in memory",
                     .prepare = [](const Attention::Problem& p, const auto&, const Context&) {
-                      return [state = std::make_shared<Materialized>(p, best_of(tiers()))](
-                                 const auto& in, auto& out) { state->run(in, out); };
+                      return Materialized(p, best_of(tiers()));
                     }});
 }};
 

@@ -6,24 +6,20 @@
 #include "attention/tiles.hpp"
 
 #include "assay/caches.hpp"
-#include "assay/registry.hpp"
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/online.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that the next ones are read for.
+#include "vectors_inl.hpp"
+
 #include "gemm/panels_inl.hpp"
 #include "gemm/tile_inl.hpp"
-#include "hwy/highway.h"
 #include "pointwise/vector_formulas.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::attention {
-namespace HWY_NAMESPACE {
+namespace assay::attention::HWY_NAMESPACE {
 
 namespace vec = pointwise::HWY_NAMESPACE;
 using namespace assay::HWY_NAMESPACE;
@@ -269,22 +265,19 @@ void softmax_row(float* scores, Index width) {
   scale_to(scores, width, 1 / hn::GetLane(hn::SumOfLanes(d, to_powers(scores, width, top))), scores);
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::attention
+}  // namespace assay::attention::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::attention {
-namespace {
+
 HWY_EXPORT(head);
 HWY_EXPORT(softmax_row);
 HWY_EXPORT(space_floats);
-}  // namespace
 
 std::vector<Tier> tiers() {
-  auto all = tiers_in(&Tier::head, HWY_DISPATCH_TABLE(head));
-  set_in(all, &Tier::space_floats, HWY_DISPATCH_TABLE(space_floats));
-  set_in(all, &Tier::softmax_row, HWY_DISPATCH_TABLE(softmax_row));
+  auto all = tiers_in(&Tier::head, HWY_DISPATCH_TABLE(head), &Tier::space_floats,
+                      HWY_DISPATCH_TABLE(space_floats), &Tier::softmax_row, HWY_DISPATCH_TABLE(softmax_row));
   auto products = blocked::tiers();
   for (std::size_t i = 0; i < all.size(); ++i) all[i].products = std::move(products[i]);
   return all;
@@ -298,8 +291,8 @@ Variant<Attention>::Kernel run_online(const Tier& tier, const Attention::Problem
   Head head{.tokens = p.tokens, .d = p.d, .first = p.first_key(), .causal = p.mask == 1};
   head.to_power = to_powers_of_two(p);
   head.cache = cache;
-  const auto space = std::make_shared<Buffer<float>>(tier.space_floats(head));
-  return [=, function = tier.head](const Attention::Input& in, Attention::Output& out) {
+  return [=, function = tier.head, space = Buffer<float>(tier.space_floats(head))](const auto& in,
+                                                                                   auto& out) mutable {
     Head now = head;
     for (Index i = 0; i < p.heads; ++i) {
       const Index from = i * p.tokens * p.d;
@@ -307,7 +300,7 @@ Variant<Attention>::Kernel run_online(const Tier& tier, const Attention::Problem
       now.k = in.k.data() + from;
       now.v = in.v.data() + from;
       now.y = out.y.data() + from;
-      function(now, space->data());
+      function(now, space.data());
     }
   };
 }
@@ -315,15 +308,11 @@ Variant<Attention>::Kernel run_online(const Tier& tier, const Attention::Problem
 namespace {
 
 const Register registered{[](Registry& r) {
-  for (const Tier& tier : tiers()) {
-    r.add<Attention>(
-        {.name = "online@" + tier.name,
-         .summary =
-             "blocks of scores that stay in the caches, rescaled as the largest grows, for " + tier.name,
-         .prepare = [tier](const Attention::Problem& p, const auto&,
-                           const Context&) { return run_online(tier, p, caches().second); },
-         .unfit = [why = tier.unfit](const auto&, const Context&) { return why; }});
-  }
+  add_tiers<Attention>(
+      r, tiers(),
+      {.name = "online",
+       .summary = "blocks of scores that stay in the caches, rescaled as the largest grows, for {}"},
+      [](const Tier& tier, const auto& p, const auto&) { return run_online(tier, p, caches().second); });
 }};
 
 }  // namespace

@@ -5,9 +5,7 @@
 #include "tiers.hpp"
 
 #include "assay/ops/attention.hpp"
-#include "assay/registry.hpp"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,10 +1,9 @@
 // The idea: while a record is copied, the cache lines of the next records are already in flight. A copy at a
 // random place waits for memory, and the processor looks ahead only as far as its window of instructions.
 
-#include "batch_retrieval/copy_ahead.hpp"
+#include "batch_retrieval/records.hpp"
 
 #include "assay/ops/batch_retrieval.hpp"
-#include "assay/registry.hpp"
 
 namespace assay {
 namespace {
@@ -18,9 +17,7 @@ const Register registered{[](Registry& r) {
   r.add<BatchRetrieval>({.name = "prefetch_ahead",
                          .summary = "software prefetch of the records that are copied next",
                          .run = run,
-                         .unfit = [](const BatchRetrieval::Problem& p, const Context&) {
-                           return no_such_file_state(p.state());
-                         }});
+                         .unfit = without_such_file});
 }};
 
 }  // namespace

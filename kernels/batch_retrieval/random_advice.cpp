@@ -5,7 +5,6 @@
 #include "assay/registry.hpp"
 
 #include <cstring>
-#include <memory>
 
 namespace assay {
 namespace {
@@ -14,14 +13,13 @@ using Problem = BatchRetrieval::Problem;
 
 auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context&) {
   // A mapping of its own: on the input's mapping, the advice would hold for every variant.
-  const auto file = std::make_shared<RecordFile>(input.records.file.again(RecordFile::Pages::at_random));
-  return [p, file](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
+  return [p, file = input.records.file.again(RecordFile::Pages::at_random)](const auto& in, auto& out) {
     std::byte* to = out.batch.data();
     for (const Index i : in.next_window()) {
-      std::memcpy(to, file->record(i), static_cast<std::size_t>(p.bytes));
+      std::memcpy(to, file.record(i), static_cast<std::size_t>(p.bytes));
       to += p.bytes;
     }
-    in.records.end_call(*file);
+    in.records.end_call(file);
   };
 }
 

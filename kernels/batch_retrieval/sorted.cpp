@@ -2,14 +2,11 @@
 // Neighbours share pages, and repeated records are in a cache the second time. The sort keeps the place of
 // each index, so no order has to be restored afterwards, and repeated indices need no care.
 
-#include "assay/ops/batch_retrieval.hpp"
-#include "assay/registry.hpp"
+#include "batch_retrieval/records.hpp"
 
-#include <algorithm>
+#include "assay/ops/batch_retrieval.hpp"
+
 #include <cstdint>
-#include <cstring>
-#include <memory>
-#include <vector>
 
 namespace assay {
 namespace {
@@ -21,16 +18,16 @@ using Problem = BatchRetrieval::Problem;
 constexpr int place_bits = 32;
 
 auto prepare(const Problem& p, const BatchRetrieval::Input&, const Context&) {
-  const auto requests = std::make_shared<std::vector<std::uint64_t>>(static_cast<std::size_t>(p.batch));
-  return [p, requests](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
+  return [p, requests = std::vector<std::uint64_t>(static_cast<std::size_t>(p.batch))](
+             const BatchRetrieval::Input& in, BatchRetrieval::Output& out) mutable {
     std::uint64_t place = 0;
     for (const Index i : in.next_window()) {
-      (*requests)[place] = static_cast<std::uint64_t>(i) << place_bits | place;
+      requests[place] = static_cast<std::uint64_t>(i) << place_bits | place;
       ++place;
     }
     // Places are different, so equal indices keep their order: a stable sort without extra memory.
-    std::ranges::sort(*requests);
-    for (const std::uint64_t request : *requests) {
+    std::ranges::sort(requests);
+    for (const std::uint64_t request : requests) {
       const auto i = static_cast<Index>(request >> place_bits);
       const auto b = static_cast<Index>(static_cast<std::uint32_t>(request));
       std::memcpy(out.batch.data() + b * p.bytes, in.records.file.record(i),
@@ -41,11 +38,10 @@ auto prepare(const Problem& p, const BatchRetrieval::Input&, const Context&) {
 }
 
 const Register registered{[](Registry& r) {
-  r.add<BatchRetrieval>(
-      {.name = "sorted",
-       .summary = "reads in ascending order and scatters into the batch",
-       .prepare = prepare,
-       .unfit = [](const Problem& p, const Context&) { return no_such_file_state(p.state()); }});
+  r.add<BatchRetrieval>({.name = "sorted",
+                         .summary = "reads in ascending order and scatters into the batch",
+                         .prepare = prepare,
+                         .unfit = without_such_file});
 }};
 
 }  // namespace

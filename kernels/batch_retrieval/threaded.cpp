@@ -2,12 +2,10 @@
 // in flight to use all of memory, even with prefetches. On a cold file, each thread requests the pages of a
 // few records ahead, so that the disk has a bounded number of requests for any batch.
 
-#include "batch_retrieval/copy_ahead.hpp"
-#include "batch_retrieval/page_requests.hpp"
+#include "batch_retrieval/records.hpp"
 #include "team.hpp"
 
 #include "assay/ops/batch_retrieval.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -61,12 +59,11 @@ auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context
 }
 
 const Register registered{[](Registry& r) {
-  r.add<BatchRetrieval>(
-      {.name = "threaded",
-       .summary = "parts of the batch on threads, each asking a bounded way ahead",
-       .threaded = true,
-       .prepare = prepare,
-       .unfit = [](const Problem& p, const Context&) { return no_such_file_state(p.state()); }});
+  r.add<BatchRetrieval>({.name = "threaded",
+                         .summary = "parts of the batch on threads, each asking a bounded way ahead",
+                         .threaded = true,
+                         .prepare = prepare,
+                         .unfit = without_such_file});
 }};
 
 }  // namespace

@@ -17,14 +17,9 @@ struct Plan {
 
   Plan(const Problem& p, const blocked::Tier& tier)
       : problem(p),
-        first{.m = p.m,
-              .n = p.n,
-              .k = p.k,
-              .lda = p.a_transposed() ? p.m : p.k,
-              .ldb = p.b_transposed() ? p.k : p.n,
-              .ldc = p.n,
-              .a_transposed = p.a_transposed(),
-              .b_transposed = p.b_transposed()} {
+        first(blocked::product({nullptr, p.a_transposed() ? p.m : p.k, p.a_transposed()},
+                               {nullptr, p.b_transposed() ? p.k : p.n, p.b_transposed()}, nullptr, p.n, p.m,
+                               p.n, p.k)) {
     const blocked::Way way = blocked::way_of(tier, first);
     multiply = way.multiply;
     space_floats = way.space_floats(first);

@@ -3,27 +3,19 @@
 
 #include "batched_gemm/plan.hpp"
 
-#include "assay/registry.hpp"
-
-#include <memory>
-
 namespace assay::batched_gemm {
 namespace {
 
 const Register registered{[](Registry& r) {
-  for (const blocked::Tier& tier : blocked::tiers()) {
-    r.add<BatchedGemm>({.name = "simd@" + tier.name,
-                        .summary = "one plan, register tiles of each pair, compiled for " + tier.name,
-                        .prepare =
-                            [tier](const Problem& p, const BatchedGemm::Input&, const Context&) {
-                              const Plan plan(p, tier);
-                              const auto space = std::make_shared<Buffer<float>>(plan.space_floats);
-                              return [plan, space](const BatchedGemm::Input& in, BatchedGemm::Output& out) {
-                                plan.run(in, out, 0, plan.problem.batch, space->data());
-                              };
-                            },
-                        .unfit = [unfit = tier.unfit](const Problem&, const Context&) { return unfit; }});
-  }
+  add_tiers<BatchedGemm>(
+      r, blocked::tiers(),
+      {.name = "simd", .summary = "one plan, register tiles of each pair, compiled for {}"},
+      [](const blocked::Tier& tier, const Problem& p, const auto&) {
+        const Plan plan(p, tier);
+        return [plan, space = Buffer<float>(plan.space_floats)](const auto& in, auto& out) mutable {
+          plan.run(in, out, 0, plan.problem.batch, space.data());
+        };
+      });
 }};
 
 }  // namespace

@@ -3,12 +3,10 @@
 
 #include "batched_gemm/plan.hpp"
 #include "team.hpp"
-#include "tiers.hpp"
-
-#include "assay/registry.hpp"
 
 #include <algorithm>
-#include <memory>
+#include <utility>
+#include <vector>
 
 namespace assay::batched_gemm {
 namespace {
@@ -17,25 +15,19 @@ namespace {
 // 32^3: 16 take 1.3 times as long on two threads as on one, 32 as long, and 64 take 0.7 times as long.
 constexpr double least_multiply_adds = 0x1p19;
 
-struct Shared {
-  Plan plan;
-  int threads = 1;
-  std::vector<Buffer<float>> spaces;
-};
-
 auto prepare(const Problem& p, const BatchedGemm::Input&, const Context& context) {
   const double work = static_cast<double>(p.batch) * static_cast<double>(p.m) * static_cast<double>(p.n) *
                       static_cast<double>(p.k);
   const Index worth = std::max<Index>(1, static_cast<Index>(std::min(work / least_multiply_adds, 1e9)));
-  const int threads = static_cast<int>(std::min({static_cast<Index>(context.threads), worth, p.batch}));
-  const auto shared = std::make_shared<Shared>(Shared{Plan(p, best_of(blocked::tiers())), threads, {}});
-  for (int i = 0; i < threads; ++i) shared->spaces.emplace_back(shared->plan.space_floats);
-  start_team(threads);
-  return [shared, batch = p.batch](const BatchedGemm::Input& in, BatchedGemm::Output& out) {
-    const int parts = shared->threads;
-    on_team(parts, parts, [&](int i) {
-      shared->plan.run(in, out, batch * i / parts, batch * (i + 1) / parts,
-                       shared->spaces[static_cast<std::size_t>(i)].data());
+  const int threads = started_team(context, false, std::min(worth, p.batch));
+  const Plan plan(p, best_of(blocked::tiers()));
+  std::vector<Buffer<float>> spaces;
+  for (int i = 0; i < threads; ++i) spaces.emplace_back(plan.space_floats);
+  return [plan, threads, spaces = std::move(spaces)](const auto& in, auto& out) mutable {
+    const Index batch = plan.problem.batch;
+    on_team(threads, threads, [&](int i) {
+      plan.run(in, out, batch * i / threads, batch * (i + 1) / threads,
+               spaces[static_cast<std::size_t>(i)].data());
     });
   };
 }

@@ -3,8 +3,6 @@
 
 #include "channel_sum/planes.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::channel_sum {
 namespace {
 

@@ -2,29 +2,19 @@
 // and two start in each, so fewer sums would wait for each other while dz is in a cache.
 
 #include "channel_sum/planes.hpp"
-#include "tiers.hpp"
 
-#include "assay/registry.hpp"
-
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "channel_sum/simd.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
-#include "hwy/highway.h"
 #include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::channel_sum {
-namespace HWY_NAMESPACE {
+namespace assay::channel_sum::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using assay::HWY_NAMESPACE::has_masks;
+using namespace assay::HWY_NAMESPACE;
 
 HWY_INLINE float plane_sum(const float* dz, Index count) {
-  const hn::ScalableTag<float> d;
-  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
+  const Floats d;
   constexpr int parts = 8;
-  hn::Vec<decltype(d)> sums[parts];
+  Vector sums[parts];
   for (int k = 0; k < parts; ++k) sums[k] = hn::Zero(d);
   Index i = 0;
   for (; i + parts * lanes <= count; i += parts * lanes) {
@@ -55,31 +45,26 @@ void channels(const Arrays& at, Index first, Index last) {
   }
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::channel_sum
+}  // namespace assay::channel_sum::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::channel_sum {
-namespace {
+
 HWY_EXPORT(channels);
-}  // namespace
 
 std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(channels)); }
 
 namespace {
 
 const Register registered{[](Registry& r) {
-  for (const Tier& tier : tiers()) {
-    const auto prepare = [function = tier.function](const auto& p, const auto&, const Context&) {
-      return [=](const auto& in, auto& out) { function(arrays(p, in, out), 0, p.c); };
-    };
-    r.add<ElementwiseChannelBiasBackward>(
-        {.name = "simd@" + tier.name,
-         .summary = "vectors of " + tier.name + ", eight sums to a plane",
-         .prepare = prepare,
-         .unfit = [why = tier.unfit](const auto&, const Context&) { return why; }});
-  }
+  add_tiers<ElementwiseChannelBiasBackward>(
+      r, tiers(), {.name = "simd", .summary = "vectors of {}, eight sums to a plane"},
+      [](const Tier& tier, const auto& p, const auto&) {
+        return [p, function = tier.function](const auto& in, auto& out) {
+          function(arrays(p, in, out), 0, p.c);
+        };
+      });
 }};
 
 }  // namespace

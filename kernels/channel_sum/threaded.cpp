@@ -5,8 +5,6 @@
 #include "channel_sum/planes.hpp"
 #include "team.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::channel_sum {
 namespace {
 
@@ -17,12 +15,10 @@ constexpr Index break_even = 262144;
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const auto& p, const auto&, const Context& context) {
-    const int threads = p.n * p.c * p.plane() < break_even ? 1 : context.threads;
-    start_team(threads);
-    return [=, function = best_of(tiers()).function](const auto& in, auto& out) {
+    return [p, threads = started_team(context, p.n * p.c * p.plane() < break_even),
+            function = best_of(tiers()).function](const auto& in, auto& out) {
       const Arrays at = arrays(p, in, out);
-      on_team(threads, threads,
-              [&](int part) { function(at, p.c * part / threads, p.c * (part + 1) / threads); });
+      on_rows(threads, p.c, [&](Index first, Index last) { function(at, first, last); });
     };
   };
   r.add<ElementwiseChannelBiasBackward>(

@@ -9,7 +9,6 @@
 #include "assay/registry.hpp"
 
 #include <algorithm>
-#include <memory>
 
 namespace assay::checkpointing {
 namespace {
@@ -18,12 +17,11 @@ const Register registered{[](Registry& r) {
   const auto prepare = [](const Checkpointing::Problem& p, const auto&, const Context&) {
     const Segments segments(p.layers);
     // First the activations before the segments, without x, then those inside a segment.
-    const auto kept = std::make_shared<Buffer<float>>(segments.kept() * p.n);
-    return [=](const Checkpointing::Input& in, Checkpointing::Output& out) {
-      float* const inside = kept->data() + (segments.count() - 1) * p.n;
+    return [=, kept = Buffer<float>(segments.kept() * p.n)](const auto& in, auto& out) mutable {
+      float* const inside = kept.data() + (segments.count() - 1) * p.n;
       const auto w = [&](Index layer) { return in.w.data() + layer * p.n; };
       const auto before = [&](Index segment) -> const float* {
-        return segment == 0 ? in.x.data() : kept->data() + (segment - 1) * p.n;
+        return segment == 0 ? in.x.data() : kept.data() + (segment - 1) * p.n;
       };
       for (Index segment = 0; segment + 1 < segments.count(); ++segment) {
         const float* from = before(segment);
@@ -31,7 +29,7 @@ const Register registered{[](Registry& r) {
           // The last step writes to its kept place. The others alternate between two rows of dw, which is
           // written later.
           float* const to =
-              step + 1 == segments.length ? kept->data() + segment * p.n : out.dw.data() + step % 2 * p.n;
+              step + 1 == segments.length ? kept.data() + segment * p.n : out.dw.data() + step % 2 * p.n;
           forward(w(segment * segments.length + step), from, p.n, to);
           from = to;
         }

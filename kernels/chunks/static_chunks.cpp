@@ -10,10 +10,8 @@ namespace {
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const Chunks::Problem& p, const auto&, const Context& context) {
-    start_team(context.threads);
-    return [p, threads = context.threads](const Chunks::Input& in, Chunks::Output& out) {
-      on_team(threads, threads,
-              [&](int part) { work(p, in, p.n * part / threads, p.n * (part + 1) / threads, out); });
+    return [p, threads = started_team(context, false)](const auto& in, auto& out) {
+      on_rows(threads, p.n, [&](Index first, Index last) { work(p, in, first, last, out); });
     };
   };
   r.add<Chunks>({.name = "static_chunks",

@@ -51,25 +51,24 @@ const Register registered{[](Registry& r) {
   const auto prepare = [](const Chunks::Problem& p, const auto&, const Context& context) {
     const int threads = context.threads;
     const auto crew = std::make_shared<task_graph::Crew>(threads);
-    const auto shares = std::make_shared<std::vector<Share>>(static_cast<std::size_t>(threads));
-    return [=](const Chunks::Input& in, Chunks::Output& out) {
-      std::vector<Share>& all = *shares;
-      for (int part = 0; part < threads; ++part) {
-        all[static_cast<std::size_t>(part)].ends =
-            joined(static_cast<std::uint64_t>(p.n * part / threads),
-                   static_cast<std::uint64_t>(p.n * (part + 1) / threads));
-      }
-      crew->run([&](int part) {
-        Share& own = all[static_cast<std::size_t>(part)];
-        for (bool found = true; found;) {
-          for (Index i = take(own); i >= 0; i = take(own)) work(p, in, i, i + 1, out);
-          found = false;
-          for (int other = 1; other < threads && !found; ++other) {
-            found = steal(all[static_cast<std::size_t>((part + other) % threads)], own);
+    return
+        [=, all = std::vector<Share>(static_cast<std::size_t>(threads))](const auto& in, auto& out) mutable {
+          for (int part = 0; part < threads; ++part) {
+            all[static_cast<std::size_t>(part)].ends =
+                joined(static_cast<std::uint64_t>(p.n * part / threads),
+                       static_cast<std::uint64_t>(p.n * (part + 1) / threads));
           }
-        }
-      });
-    };
+          crew->run([&](int part) {
+            Share& own = all[static_cast<std::size_t>(part)];
+            for (bool found = true; found;) {
+              for (Index i = take(own); i >= 0; i = take(own)) work(p, in, i, i + 1, out);
+              found = false;
+              for (int other = 1; other < threads && !found; ++other) {
+                found = steal(all[static_cast<std::size_t>((part + other) % threads)], own);
+              }
+            }
+          });
+        };
   };
   r.add<Chunks>({.name = "stealing",
                  .summary = "equal counts at first; who is done takes half of what another one has left",

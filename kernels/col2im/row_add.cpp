@@ -2,10 +2,7 @@
 // image are computed once per row of taps, and the pixels between are added without a test. By channels the
 // compiler vectorises this if the stride is 1.
 
-#include "im2col/runs.hpp"
-
-#include "assay/ops/im2col.hpp"
-#include "assay/registry.hpp"
+#include "im2col/plan.hpp"
 
 #include <algorithm>
 

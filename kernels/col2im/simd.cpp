@@ -6,20 +6,14 @@
 // One source for all SIMD targets; the variant `threaded` runs the same code by tiers().
 
 #include "im2col/plan.hpp"
-#include "tiers.hpp"
 
-#include "assay/registry.hpp"
-
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "col2im/simd.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
-#include "hwy/highway.h"
+#include "vectors_inl.hpp"
+
 #include "im2col/turn_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::im2col {
-namespace HWY_NAMESPACE {
+namespace assay::im2col::HWY_NAMESPACE {
 namespace {
 
 /// A share of a flat plane is a multiple of this many pixels: 64 vectors of the widest kind.
@@ -288,8 +282,7 @@ void col2im_part(const View& v, const float* col, float* image, float* scratch, 
   }
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::im2col
+}  // namespace assay::im2col::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
@@ -305,18 +298,9 @@ std::vector<Tier> tiers<Col2im>() {
 namespace {
 
 const Register registered{[](Registry& r) {
-  for (const Tier& tier : tiers<Col2im>()) {
-    r.add<Col2im>({.name = "simd@" + tier.name,
-                   .summary = "sums in registers and split rows, " + tier.name,
-                   .prepare =
-                       [function = tier.function](const Problem& p, const Col2im::Input&, const Context&) {
-                         return [plan = Plan(p, Plan::Direction::to_image, 1), function](
-                                    const Col2im::Input& in, Col2im::Output& out) mutable {
-                           function(plan.view(), in.col.data(), out.image.data(), plan.scratch(0), 0, 1);
-                         };
-                       },
-                   .unfit = [unfit = tier.unfit](const Problem&, const Context&) { return unfit; }});
-  }
+  add_tiers<Col2im>(
+      r, tiers<Col2im>(), {.name = "simd", .summary = "sums in registers and split rows, {}"},
+      [](const Tier& tier, const Problem& p, const auto&) { return kernel_of<Col2im>(tier.function, p); });
 }};
 
 }  // namespace

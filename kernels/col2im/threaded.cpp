@@ -1,10 +1,7 @@
 // The idea: the best SIMD tier on threads that are already running. They share out the image: rows, pieces of
 // flat planes, or by patch channels, so that one thread sums each pixel.
 
-#include "im2col/plan.hpp"
-#include "team.hpp"
-
-#include "assay/registry.hpp"
+#include "im2col/threaded.hpp"
 
 namespace assay::im2col {
 namespace {
@@ -16,26 +13,16 @@ namespace {
 /// measured.
 constexpr Index break_even = 65536;
 
-auto prepare(const Problem& p, const Col2im::Input&, const Context& context) {
-  const Window window = p.window();
-  const bool alone = p.n * p.c * window.taps() * window.out_h() * window.out_w() < break_even;
-  const int threads = alone ? 1 : context.threads;
-  start_team(threads);
-  return
-      [plan = Plan(p, Plan::Direction::to_image, threads), threads,
-       function = best_of(tiers<Col2im>()).function](const Col2im::Input& in, Col2im::Output& out) mutable {
-        const View view = plan.view();
-        on_team(threads, threads, [&](int part) {
-          function(view, in.col.data(), out.image.data(), plan.scratch(part), part, threads);
-        });
-      };
-}
-
 const Register registered{[](Registry& r) {
   r.add<Col2im>({.name = "threaded",
                  .summary = "the best SIMD tier, the image divided among OpenMP threads",
                  .threaded = true,
-                 .prepare = prepare});
+                 .prepare = [](const Problem& p, const auto&, const Context& context) {
+                   const Window window = p.window();
+                   const Index elements = p.n * p.c * window.taps() * window.out_h() * window.out_w();
+                   const int threads = started_team(context, elements < break_even);
+                   return kernel_of<Col2im>(best_of(tiers<Col2im>()).function, p, threads);
+                 }});
 }};
 
 }  // namespace

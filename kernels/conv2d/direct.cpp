@@ -15,17 +15,15 @@
 #include "assay/registry.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 
 namespace assay::conv2d {
 
 std::vector<DirectTier> direct_tiers() {
-  const auto sums = tap_sum_tiers();
-  const auto pixel_sums = pixel_sum_tiers();
-  const auto gradients = tap_gradient_tiers();
   std::vector<DirectTier> out;
-  for (std::size_t i = 0; i < sums.size(); ++i) out.push_back({sums[i], pixel_sums[i], gradients[i]});
+  set_tap_sums(out);
+  set_pixel_sums(out);
+  set_tap_gradients(out);
   return out;
 }
 
@@ -80,7 +78,7 @@ Index part_of_second_level(double share, Index floats) {
 
 }  // namespace
 
-Index SumPlan::vectors(Index numbers) const { return pieces(numbers, tier_.pixels.lanes()); }
+Index SumPlan::vectors(Index numbers) const { return pieces(numbers, tier_.lanes()); }
 
 void SumPlan::choose() {
   const auto number = [](Index n) { return static_cast<double>(n); };
@@ -97,7 +95,7 @@ void SumPlan::choose() {
   // otherwise stay in the second level, that costs about two more per float with AVX-512.
   const Index plane = result_h_ * result_w_;
   const bool collides = plane % 1024 == 0 && rows_ * plane <= part_of_second_level(0.5, 1);
-  const double colliding = collides ? 2 * number(tier_.pixels.lanes()) : 0;
+  const double colliding = collides ? 2 * number(tier_.lanes()) : 0;
   const double on_pixels =
       results * (steps * number(channels_) * slowed + places * (per_result + colliding)) +
       (w_row_ == 1 ? per_copied_weight : per_weight) * number(rows_ * channels_ * taps_);
@@ -142,7 +140,7 @@ std::vector<SumPlan::Share> SumPlan::shares(Index most) const {
   const Index left = most / by_image;
   Index by_row = 1, by_place = 1, unit = 1;
   if (on_pixels_) {
-    unit = tier_.pixels.lanes();
+    unit = tier_.lanes();
     (vectors(rows_) % left == 0 ? by_row : by_place) = left;
   } else if (rows_ % left != 0 && rows_ < 8 * left && divides_places(left)) {
     by_place = left;
@@ -179,7 +177,6 @@ void SumPlan::run(const Share& share, const float* source, const float* w, const
 
 void SumPlan::sum_pixels(const Share& share, const float* source, const float* w, const float* start,
                          float* result, float* space) const {
-  const PixelSumTier& tier = tier_.pixels;
   const Index source_plane = layout_.source_h * layout_.source_w, plane = result_h_ * result_w_;
   const Index source_image = channels_ * source_plane;
   // Weights that stay in the second-level cache are transposed once and read again for each strip of
@@ -199,14 +196,14 @@ void SumPlan::sum_pixels(const Share& share, const float* source, const float* w
              .out_plane = plane,
              .out_image = rows_ * plane};
   for (Index row = 0; row < share.rows; row += s.rows) {
-    s.rows = at_once ? share.rows : tier.panel_rows(share.rows - row);
-    tier.turn({.rows = s.rows,
-               .channels = channels_,
-               .taps = taps_,
-               .weights = w + (share.row + row) * w_row_,
-               .row = w_row_,
-               .channel = w_channel_,
-               .to = space});
+    s.rows = at_once ? share.rows : tier_.panel_rows(share.rows - row);
+    tier_.turn_weights({.rows = s.rows,
+                        .channels = channels_,
+                        .taps = taps_,
+                        .weights = w + (share.row + row) * w_row_,
+                        .row = w_row_,
+                        .channel = w_channel_,
+                        .to = space});
     s.start = start == nullptr ? nullptr : start + share.row + row;
     for (Index first = 0; first < share.images; first += s.images) {
       s.images = std::min(images, share.images - first);
@@ -224,7 +221,7 @@ void SumPlan::sum_pixels(const Share& share, const float* source, const float* w
         const Index count = s.images * places.count();
         s.first = count * share.part / share.parts;
         s.count = count * (share.part + 1) / share.parts - s.first;
-        tier.sum(s);
+        tier_.sum_pixels(s);
       }
     }
   }
@@ -232,7 +229,6 @@ void SumPlan::sum_pixels(const Share& share, const float* source, const float* w
 
 void SumPlan::sum_taps(const Share& share, const float* source, const float* w, const float* start,
                        float* result, float* space) const {
-  const TapSumTier& tier = tier_.sums;
   const Index source_floats = channels_ * layout_.source_h * layout_.source_w;
   const Index plane = result_h_ * result_w_;
   PlaneCopy copy(layout_);
@@ -245,7 +241,7 @@ void SumPlan::sum_taps(const Share& share, const float* source, const float* w, 
     }
   }
   for (Index image = share.image; image < share.image + share.images; ++image) {
-    tier.fill(copy, source + image * source_floats, channels_, space);
+    tier_.fill(copy, source + image * source_floats, channels_, space);
     // Clears pixels that no tap reaches.
     if (std::ranges::any_of(layout_.sweeps, &Sweep::is_empty)) {
       std::fill_n(result + (image * rows_ + share.row) * plane, share.rows * plane, 0.0F);
@@ -253,25 +249,25 @@ void SumPlan::sum_taps(const Share& share, const float* source, const float* w, 
     for (const Sweep& sweep : layout_.sweeps) {
       if (sweep.is_empty()) continue;
       const Index begin = first_row(sweep, share.part);
-      tier.sum({.rows = share.rows,
-                .channels = channels_,
-                .taps = static_cast<Index>(sweep.in_weights.size()),
-                .in_weights = sweep.in_weights.data(),
-                .in_channel = sweep.in_channel.data(),
-                .a = w + share.row * w_row_,
-                .a_row = w_row_,
-                .a_channel = w_channel_,
-                .b = space + begin * layout_.pitch,
-                .b_channel = layout_.channel_floats(),
-                .pitch = layout_.pitch,
-                .start = start == nullptr ? nullptr : start + share.row,
-                .out_h = first_row(sweep, share.part + 1) - begin,
-                .out_w = sweep.out_w,
-                .out = result + (image * rows_ + share.row) * plane +
-                       (sweep.row + begin * sweep.step) * result_w_ + sweep.column,
-                .out_plane = plane,
-                .out_row = sweep.step * result_w_,
-                .out_step = sweep.step});
+      tier_.sum_taps({.rows = share.rows,
+                      .channels = channels_,
+                      .taps = static_cast<Index>(sweep.in_weights.size()),
+                      .in_weights = sweep.in_weights.data(),
+                      .in_channel = sweep.in_channel.data(),
+                      .a = w + share.row * w_row_,
+                      .a_row = w_row_,
+                      .a_channel = w_channel_,
+                      .b = space + begin * layout_.pitch,
+                      .b_channel = layout_.channel_floats(),
+                      .pitch = layout_.pitch,
+                      .start = start == nullptr ? nullptr : start + share.row,
+                      .out_h = first_row(sweep, share.part + 1) - begin,
+                      .out_w = sweep.out_w,
+                      .out = result + (image * rows_ + share.row) * plane +
+                             (sweep.row + begin * sweep.step) * result_w_ + sweep.column,
+                      .out_plane = plane,
+                      .out_row = sweep.step * result_w_,
+                      .out_step = sweep.step});
     }
   }
 }
@@ -341,29 +337,29 @@ void WeightPlan::run(const DirectTier& tier, const Share& share, const float* x,
   for (Index first = 0; first < p.n; first += part.images) {
     part.images = std::min(at_once, p.n - first);
     for (Index image = 0; image < part.images; ++image) {
-      tier.sums.fill(PlaneCopy(layout_), x + ((first + image) * p.c + share.channel) * p.pixels(),
-                     share.channels, images + image * part.a_image);
+      tier.fill(PlaneCopy(layout_), x + ((first + image) * p.c + share.channel) * p.pixels(), share.channels,
+                images + image * part.a_image);
     }
     for (Index i = 0; i < sweep.out_h; i += part.out_h) {
       part.out_h = std::min(most_rows, sweep.out_h - i);
       const Index now = part.out_h * sweep.out_w;
       for (Index image = 0; image < part.images; ++image) {
-        tier.gradients.turn({.dy = dy + ((first + image) * p.f + share.filter) * pixels + i * sweep.out_w,
-                             .plane = pixels,
-                             .pixels = now,
-                             .filters = share.filters,
-                             .to = turned + image * now * panel_filters,
-                             .panel = panel});
+        tier.turn_dy({.dy = dy + ((first + image) * p.f + share.filter) * pixels + i * sweep.out_w,
+                      .plane = pixels,
+                      .pixels = now,
+                      .filters = share.filters,
+                      .to = turned + image * now * panel_filters,
+                      .panel = panel});
       }
       part.a = images + i * layout_.pitch;
-      tier.gradients.gradient(part);
+      tier.gradient(part);
       part.add = true;
     }
   }
   if (dbias == nullptr || share.channel != 0) return;
   for (Index f = share.filter; f < share.filter + share.filters; ++f) {
     dbias[f] = 0;
-    for (Index n = 0; n < p.n; ++n) dbias[f] += tier.gradients.sum(dy + (n * p.f + f) * pixels, pixels);
+    for (Index n = 0; n < p.n; ++n) dbias[f] += tier.sum(dy + (n * p.f + f) * pixels, pixels);
   }
 }
 
@@ -424,47 +420,39 @@ void DirectWeights::run(const float* x, const float* dy, float* dw, float* dbias
 }
 
 Variant<Conv2d>::Kernel direct_y(const Problem& p, SumPlan plan, Index threads) {
-  return [p, sums = std::make_shared<DirectSums>(std::move(plan), threads)](const Conv2d::Input& in,
-                                                                            Conv2d::Output& out) {
-    sums->run(in.x.data(), in.w.data(), p.has_bias() ? in.bias.data() : nullptr, out.y.data());
+  return [p, sums = DirectSums(std::move(plan), threads)](const auto& in, auto& out) mutable {
+    sums.run(in.x.data(), in.w.data(), p.has_bias() ? in.bias.data() : nullptr, out.y.data());
   };
 }
 
 Variant<Conv2dDataGradient>::Kernel direct_dx(SumPlan plan, Index threads) {
-  return [sums = std::make_shared<DirectSums>(std::move(plan), threads)](const Conv2dDataGradient::Input& in,
-                                                                         Conv2dDataGradient::Output& out) {
-    sums->run(in.dy.data(), in.w.data(), nullptr, out.dx.data());
+  return [sums = DirectSums(std::move(plan), threads)](const auto& in, auto& out) mutable {
+    sums.run(in.dy.data(), in.w.data(), nullptr, out.dx.data());
   };
 }
 
 Variant<Conv2dWeightGradient>::Kernel direct_dw(const Problem& p, const DirectTier& tier, Index threads) {
-  return [p, weights = std::make_shared<DirectWeights>(p, tier, threads)](
-             const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
-    weights->run(in.x.data(), in.dy.data(), out.dw.data(), p.has_bias() ? out.dbias.data() : nullptr);
+  return [p, weights = DirectWeights(p, tier, threads)](const auto& in, auto& out) mutable {
+    weights.run(in.x.data(), in.dy.data(), out.dw.data(), p.has_bias() ? out.dbias.data() : nullptr);
   };
 }
 
 namespace {
 
-/// `kernel_of(problem)` makes the kernel of one thread.
-template <class Op, class KernelOf>
-void add(Registry& r, const DirectTier& tier, const std::string& idea, const KernelOf& kernel_of) {
-  r.add<Op>({.name = "direct@" + tier.sums.name,
-             .summary = idea + ", compiled for " + tier.sums.name,
-             .after = "implicit_gemm",
-             .prepare = [kernel_of](const auto& p, const auto&, const Context&) { return kernel_of(p); },
-             .unfit = [why = tier.sums.unfit](const auto&, const Context&) { return why; }});
-}
-
 const Register registered{[](Registry& r) {
-  for (const DirectTier& tier : direct_tiers()) {
-    const std::string sums = "register tile on the bordered image itself";
-    add<Conv2d>(r, tier, sums, [tier](const Problem& p) { return direct_y(p, SumPlan::of_y(p, tier), 1); });
-    add<Conv2dDataGradient>(r, tier, sums,
-                            [tier](const DataProblem& p) { return direct_dx(SumPlan::of_dx(p, tier), 1); });
-    add<Conv2dWeightGradient>(r, tier, "image broadcast against filters of a turned dy",
-                              [tier](const Problem& p) { return direct_dw(p, tier, 1); });
-  }
+  const auto add = [&]<class Op>(std::type_identity<Op>, std::string_view summary, const auto& kernel_of) {
+    add_tiers<Op>(
+        r, direct_tiers(), {.name = "direct", .summary = summary, .after = "implicit_gemm"},
+        [kernel_of](const DirectTier& tier, const auto& p, const auto&) { return kernel_of(p, tier); });
+  };
+  constexpr std::string_view sums = "register tile on the bordered image itself, compiled for {}";
+  add(std::type_identity<Conv2d>(), sums,
+      [](const Problem& p, const DirectTier& tier) { return direct_y(p, SumPlan::of_y(p, tier), 1); });
+  add(std::type_identity<Conv2dDataGradient>(), sums,
+      [](const DataProblem& p, const DirectTier& tier) { return direct_dx(SumPlan::of_dx(p, tier), 1); });
+  add(std::type_identity<Conv2dWeightGradient>(),
+      "image broadcast against filters of a turned dy, compiled for {}",
+      [](const Problem& p, const DirectTier& tier) { return direct_dw(p, tier, 1); });
 }};
 
 }  // namespace

@@ -1,24 +1,151 @@
-// The work of `direct` in shares of y, dx or dw, one per thread. `threaded` runs the same machine code.
+// The machine code of `direct`, compiled for every SIMD target, and its work in shares of y, dx or dw, one
+// per thread. `threaded` runs the same machine code.
 #pragma once
 
-#include "conv2d/pixel_sum.hpp"
-#include "conv2d/tap_gradient.hpp"
-#include "conv2d/tap_sum.hpp"
+#include "conv2d/layout.hpp"
+#include "conv2d/places.hpp"
+#include "tiers.hpp"
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace assay::conv2d {
 
+// Sums for y and dx over taps and channels of images in the layout of layout.hpp (tap_sum.cpp).
+
+/// out[r, i, j] = start[r] + sum over channels and taps of
+///   a[r a_row + channel a_channel + in_weights[tap]] b[channel b_channel + in_channel[tap] + i pitch + j]
+/// for the places (i, j) of a sweep. Plain pointers, since code of a SIMD target must not instantiate
+/// functions of the standard library (tiers.hpp).
+struct TapSum {
+  Index rows = 0, channels = 0, taps = 0;
+  const Index* in_weights = nullptr;
+  const Index* in_channel = nullptr;
+  const float* a = nullptr;
+  Index a_row = 0, a_channel = 0;
+  const float* b = nullptr;
+  Index b_channel = 0, pitch = 0;
+  const float* start = nullptr;  ///< zeros where it is null
+  Index out_h = 0, out_w = 0;
+  float* out = nullptr;                            ///< the first result of the first row
+  Index out_plane = 0, out_row = 0, out_step = 1;  ///< floats to the next r, i and j
+};
+
+/// The copy of an image into its layout.
+struct PlaneCopy {
+  explicit PlaneCopy(const Layout& layout)
+      : planes(layout.planes.data()),
+        count(static_cast<Index>(layout.planes.size())),
+        source_w(layout.source_w),
+        source_plane(layout.source_h * layout.source_w),
+        step(layout.step),
+        pitch(layout.pitch),
+        plane_floats(layout.plane_floats) {}
+
+  const Plane* planes;
+  Index count, source_w, source_plane, step, pitch, plane_floats;
+  /// Rows of each plane that are copied.
+  Index first_row = 0, last_row = std::numeric_limits<Index>::max();
+};
+
+// The same where rows of the result fill vectors (pixel_sum.cpp): pixels are read where they lie in the
+// image, broadcast, and multiplied with vectors of rows.
+//
+// Vectors of TapSum are pixels side by side. Here, in contrast, the image needs no copy, vectors never cross
+// cache lines, and neither borders nor the ends of rows cost a product. In return, weights are transposed
+// once per call, and rows that do not fill a vector are computed and dropped.
+
+/// out[image, r, place] = start[r] + sum over channels and taps of
+///   weights[channel, tap, r] source[image, channel, base of the place + taps[].source]
+/// for the places [first, first + count) of `images` images, an image's after those of the one before it.
+struct PixelSum {
+  Index rows = 0, channels = 0, kernel_taps = 1;
+  /// The arrays of a PlaceClass. Plain pointers, as in TapSum.
+  const ReachingTap* taps = nullptr;
+  const Place* place_rows = nullptr;
+  const Place* place_columns = nullptr;
+  Index tap_count = 0, place_row_count = 0, place_column_count = 0;
+  Place column_step;
+  Index images = 0, first = 0, count = 0;
+  const float* weights = nullptr;  ///< as TurnWeights lays them out
+  const float* source = nullptr;
+  Index source_channel = 0, source_image = 0;
+  Index strip = 1;               ///< places that are walked with one panel of weights before the next
+  const float* start = nullptr;  ///< zeros where it is null
+  float* out = nullptr;
+  Index out_plane = 0, out_image = 0;
+};
+
+/// Transposes the weights of `rows` rows into panels of panel_rows(), one after the other, each [channel,
+/// tap, row], padded with zeros to a whole vector of rows.
+struct TurnWeights {
+  Index rows = 0, channels = 0, taps = 0;
+  const float* weights = nullptr;
+  Index row = 0, channel = 0;  ///< floats between weights of two rows, of two channels
+  float* to = nullptr;
+};
+
+// Sums for dw (tap_gradient.cpp): taps of images in the layout of layout.hpp, multiplied with columns of dy.
+
+/// Filters side by side in a panel of transposed dy: the widest tile of any target.
+inline constexpr Index panel_filters = 32;
+
+/// out[filter, k] (+)= sum over images and places (i, j) of
+///   a[image a_image + row_offset[k] + i pitch + j] b[filter / 32 b_panel + (image, i, j) 32 + filter % 32].
+/// Numbers of b beyond the last filter do not count.
+struct TapGradient {
+  Index rows = 0;  ///< k: pairs of channel and tap
+  const Index* row_offset = nullptr;
+  const float* a = nullptr;
+  Index a_image = 0, pitch = 0;
+  Index images = 0, out_h = 0, out_w = 0;
+  const float* b = nullptr;
+  Index b_panel = 0;
+  Index filters = 0;
+  float* out = nullptr;
+  Index out_filter = 0;  ///< floats from filter to filter
+  bool add = false;      ///< adds to out; otherwise overwrites it
+};
+
+/// Transposes dy of one image and `filters` filters, which have `pixels` pixels each and are `plane` apart,
+/// into b of TapGradient from `to` on. Panels are `panel` floats apart.
+struct TurnDy {
+  const float* dy = nullptr;
+  Index plane = 0, pixels = 0, filters = 0;
+  float* to = nullptr;
+  Index panel = 0;
+};
+
 /// `direct` compiled for one SIMD target.
 struct DirectTier {
-  TapSumTier sums;
-  PixelSumTier pixels;
-  TapGradientTier gradients;
+  std::string name;
+  std::optional<std::string> unfit;
+  void (*sum_taps)(const TapSum&) = nullptr;
+  /// Copies `channels` channels into `space`, whose borders are zero already.
+  void (*fill)(const PlaneCopy&, const float* image, Index channels, float* space) = nullptr;
+  void (*sum_pixels)(const PixelSum&) = nullptr;
+  void (*turn_weights)(const TurnWeights&) = nullptr;
+  /// Rows of the next panel when `left` remain.
+  Index (*panel_rows)(Index left) = nullptr;
+  /// The rows in a vector.
+  Index (*lanes)() = nullptr;
+  void (*gradient)(const TapGradient&) = nullptr;
+  void (*turn_dy)(const TurnDy&) = nullptr;
+  /// The sum of `count` numbers.
+  float (*sum)(const float* from, Index count) = nullptr;
 };
 /// Every target that was built, best first.
 std::vector<DirectTier> direct_tiers();
+/// Set the members whose code tap_sum.cpp, pixel_sum.cpp and tap_gradient.cpp have.
+void set_tap_sums(std::vector<DirectTier>& tiers);
+void set_pixel_sums(std::vector<DirectTier>& tiers);
+void set_tap_gradients(std::vector<DirectTier>& tiers);
 
 /// Computes y from x, or dx from dy: both are sums over taps and channels of a source.
 ///
-/// There are two ways, and the plan takes the cheaper by its estimate: pixel_sum.hpp, or tap_sum.hpp where
+/// There are two ways, and the plan takes the cheaper by its estimate: PixelSum, or TapSum where
 /// rows of the result are few or do not fill vectors, or where weights outweigh pixels.
 class SumPlan {
  public:
@@ -63,7 +190,7 @@ class SumPlan {
   Layout layout_;
   std::vector<PlaceClass> places_;
   double cost_ = 0;
-  bool on_pixels_ = false;           ///< whether pixel_sum.hpp computes it
+  bool on_pixels_ = false;           ///< whether a PixelSum computes it
   Index channels_ = 0, rows_ = 0;    ///< channels of the source and of the result
   Index w_row_ = 0, w_channel_ = 0;  ///< floats between weights of two rows, of two channels
   Index result_h_ = 0, result_w_ = 0;

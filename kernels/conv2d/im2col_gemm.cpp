@@ -2,10 +2,8 @@
 // product. The price is the buffer: kernel_h x kernel_w times the pixels of y for each channel, written and
 // read once per image.
 
-#include "conv2d/implicit_gemm.hpp"
+#include "conv2d/products.hpp"
 #include "tiers.hpp"
-
-#include "assay/registry.hpp"
 
 namespace assay::conv2d {
 namespace {

@@ -3,23 +3,115 @@
 // added to the image right after the product. Unlike that of `im2col_gemm`, the workspace does not grow with
 // the layer.
 
-#include "conv2d/implicit_gemm.hpp"
-
-#include "blocks.hpp"
-#include "conv2d/bias.hpp"
-#include "conv2d/columns.hpp"
 #include "conv2d/grid.hpp"
+#include "conv2d/products.hpp"
 #include "team.hpp"
-
-#include "assay/registry.hpp"
+#include "tiers.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <type_traits>
 
 namespace assay::conv2d {
 namespace {
+
+// Columns of an image as im2col writes them, all or in blocks. Row k of the columns is a channel under a tap,
+// column p a place of the window.
+
+/// The pixel of the source that each tap sees: at place (i, j) it is (i stride + row, j stride + column).
+struct ColumnMap {
+  struct Shift {
+    Index row, column;
+  };
+  Index source_h = 0, source_w = 0, out_h = 0, out_w = 0, stride = 1;
+  std::vector<Shift> taps;
+
+  Index pixels() const { return out_h * out_w; }
+};
+
+/// The columns of x for y.
+ColumnMap columns_of_x(const Layer& p) {
+  const Window w = p.window();
+  ColumnMap map{.source_h = p.h,
+                .source_w = p.w,
+                .out_h = w.out_h(),
+                .out_w = w.out_w(),
+                .stride = w.stride,
+                .taps = {}};
+  for (Index k = 0; k < w.kernel_h; ++k) {
+    for (Index l = 0; l < w.kernel_w; ++l) map.taps.push_back({w.row(0, k), w.column(0, l)});
+  }
+  return map;
+}
+
+/// The places [begin, end) in [first, last) of a row of the window whose pixel lies in the image.
+struct Inside {
+  Index begin, end;
+};
+Inside inside(Index shift, Index stride, Index extent, Index first, Index last) {
+  // The first place with j stride + shift >= 0, and the first with j stride + shift >= extent.
+  const auto reaching = [&](Index at) { return at <= shift ? 0 : (at - shift + stride - 1) / stride; };
+  const Index begin = std::clamp(reaching(0), first, last);
+  return {begin, std::clamp(reaching(extent), begin, last)};
+}
+
+/// Copies rows [row, row + rows) and columns [first, first + count): to[r * ld + q] = source at (row + r,
+/// first + q), zero outside the image.
+void gather(const ColumnMap& map, const float* source, Index row, Index rows, Index first, Index count,
+            float* to, Index ld) {
+  const auto taps = static_cast<Index>(map.taps.size());
+  for (Index r = row; r < row + rows; ++r, to += ld) {
+    const ColumnMap::Shift shift = map.taps[static_cast<std::size_t>(r % taps)];
+    const float* const plane = source + r / taps * map.source_h * map.source_w;
+    float* out = to;
+    Index j = first % map.out_w;
+    for (Index i = first / map.out_w, left = count; left > 0; ++i) {
+      const Index end = std::min(map.out_w, j + left);
+      const Index source_row = i * map.stride + shift.row;
+      const bool exists = source_row >= 0 && source_row < map.source_h;
+      const Inside in = exists ? inside(shift.column, map.stride, map.source_w, j, end) : Inside{end, end};
+      const float* from = plane + source_row * map.source_w + shift.column + in.begin * map.stride;
+      for (; j < in.begin; ++j) *out++ = 0;
+      const Index copied = in.end - in.begin;
+      if (map.stride == 1) {
+        for (Index q = 0; q < copied; ++q) out[q] = from[q];
+      } else if (map.stride == 2) {  // with a known stride the compiler uses shuffles
+        for (Index q = 0; q < copied; ++q) out[q] = from[q * 2];
+      } else {
+        for (Index q = 0; q < copied; ++q) out[q] = from[q * map.stride];
+      }
+      out += copied;
+      for (j = in.end; j < end; ++j) *out++ = 0;
+      left -= out - to - (count - left);
+      j = 0;
+    }
+  }
+}
+
+/// The transpose of gathering whole rows of places: adds columns[r * ld + q], the rows [row, row + rows) at
+/// the window's rows [i, i + count), to the pixels from which they were gathered.
+void scatter_add(const ColumnMap& map, const float* columns, Index ld, Index row, Index rows, Index i,
+                 Index count, float* source) {
+  const auto taps = static_cast<Index>(map.taps.size());
+  for (Index r = row; r < row + rows; ++r, columns += ld) {
+    const ColumnMap::Shift shift = map.taps[static_cast<std::size_t>(r % taps)];
+    float* const plane = source + r / taps * map.source_h * map.source_w;
+    const Inside across = inside(shift.column, map.stride, map.source_w, 0, map.out_w);
+    for (Index at = 0; at < count; ++at) {
+      const Index source_row = (i + at) * map.stride + shift.row;
+      const float* const from = columns + at * map.out_w;
+      if (source_row < 0 || source_row >= map.source_h) continue;
+      float* const to = plane + source_row * map.source_w + shift.column;
+      if (map.stride == 1) {
+        for (Index j = across.begin; j < across.end; ++j) to[j] += from[j];
+      } else if (map.stride == 2) {
+        for (Index j = across.begin; j < across.end; ++j) to[j * 2] += from[j];
+      } else {
+        for (Index j = across.begin; j < across.end; ++j) to[j * map.stride] += from[j];
+      }
+    }
+  }
+}
 
 /// Images [image, image + images); in each image the channels [row, row + rows) of y or dx, and the places
 /// [place, place + places). A share of dx has all places, since windows overlap. dw is not divided.
@@ -56,13 +148,8 @@ void for_each_product(std::type_identity<Conv2d>, const Problem& p, const Column
     const Index count = next_block(end - first, block.places, 32);
     for (Index row = 0; row < depth;) {
       const Index steps = next_block(depth - row, block.rows, 4);
-      visit(blocked::Product{.m = share.rows,
-                             .n = count,
-                             .k = steps,
-                             .lda = depth,
-                             .ldb = block.distance,
-                             .ldc = p.out_pixels(),
-                             .beta = p.has_bias() || row > 0 ? 1.0F : 0.0F},
+      visit(blocked::product({nullptr, depth}, {nullptr, block.distance}, nullptr, p.out_pixels(), share.rows,
+                             count, steps, 1, p.has_bias() || row > 0 ? 1.0F : 0.0F),
             row, first);
       row += steps;
     }
@@ -81,13 +168,9 @@ void for_each_product(std::type_identity<Conv2dDataGradient>, const DataProblem&
   const Index end = share.row + share.rows;
   for (Index channel = share.row; channel < end; channel += channels) {
     for (Index i = 0; i < w.out_h(); i += window_rows) {
-      visit(blocked::Product{.m = std::min(channels, end - channel) * w.taps(),
-                             .n = std::min(window_rows, w.out_h() - i) * w.out_w(),
-                             .k = p.f,
-                             .lda = p.depth(),
-                             .ldb = p.out_pixels(),
-                             .ldc = block.distance,
-                             .a_transposed = true},
+      visit(blocked::product({nullptr, p.depth(), true}, {nullptr, p.out_pixels()}, nullptr, block.distance,
+                             std::min(channels, end - channel) * w.taps(),
+                             std::min(window_rows, w.out_h() - i) * w.out_w(), p.f),
             channel, i);
     }
   }
@@ -104,14 +187,8 @@ void for_each_product(std::type_identity<Conv2dWeightGradient>, const Problem& p
     for (Index n = 0; n < p.n; ++n) {
       for (Index first = 0; first < pixels;) {
         const Index count = next_block(pixels - first, block.places, 16);
-        visit(blocked::Product{.m = p.f,
-                               .n = rows,
-                               .k = count,
-                               .lda = pixels,
-                               .ldb = block.distance,
-                               .ldc = depth,
-                               .b_transposed = true,
-                               .beta = n > 0 || first > 0 ? 1.0F : 0.0F},
+        visit(blocked::product({nullptr, pixels}, {nullptr, block.distance, true}, nullptr, depth, p.f, rows,
+                               count, 1, n > 0 || first > 0 ? 1.0F : 0.0F),
               row, first, n);
         first += count;
       }
@@ -214,7 +291,7 @@ typename Variant<Op>::Kernel column_sums(const blocked::Tier& tier, const typena
   if constexpr (std::is_same_v<Op, Conv2d>) whole.places = p.out_pixels();
   const Grid grid = images_and_rows(threads, whole.images, whole.rows);
   const bool by_place = whole.places >= least_places * grid.inner;
-  const auto sums = std::make_shared<std::vector<ColumnSum<Op>>>();
+  std::vector<ColumnSum<Op>> sums;
   for (Index i = 0; i < grid.parts(); ++i) {
     ColumnShare share = whole;
     const Range images = range(whole.images, 1, i / grid.inner, grid.outer);
@@ -224,12 +301,12 @@ typename Variant<Op>::Kernel column_sums(const blocked::Tier& tier, const typena
     share.images = images.count;
     (by_place ? share.place : share.row) = part.first;
     (by_place ? share.places : share.rows) = part.count;
-    sums->emplace_back(tier, p, share, block_of<Op>(p, columns));
+    sums.emplace_back(tier, p, share, block_of<Op>(p, columns));
   }
   start_team(grid.parts());
-  return [sums](const typename Op::Input& in, typename Op::Output& out) {
-    const int parts = static_cast<int>(sums->size());
-    on_team(parts, parts, [&](int i) { run((*sums)[static_cast<std::size_t>(i)], in, out); });
+  return [sums = std::move(sums)](const typename Op::Input& in, typename Op::Output& out) mutable {
+    const int parts = static_cast<int>(sums.size());
+    on_team(parts, parts, [&](int i) { run(sums[static_cast<std::size_t>(i)], in, out); });
   };
 }
 
@@ -244,21 +321,19 @@ template Variant<Conv2dWeightGradient>::Kernel column_sums<Conv2dWeightGradient>
 namespace {
 
 template <class Op>
-void add(Registry& r, const blocked::Tier& tier, const std::string& idea) {
-  r.add<Op>({.name = "implicit_gemm@" + tier.name,
-             .summary = idea + ", products compiled for " + tier.name,
-             .after = "im2col_gemm",
-             .prepare = [tier](const typename Op::Problem& p, const typename Op::Input&,
-                               const Context&) { return column_sums<Op>(tier, p, Columns::of_a_block, 1); },
-             .unfit = [why = tier.unfit](const typename Op::Problem&, const Context&) { return why; }});
+void add(Registry& r, std::string_view summary) {
+  add_tiers<Op>(r, blocked::tiers(), {.name = "implicit_gemm", .summary = summary, .after = "im2col_gemm"},
+                [](const blocked::Tier& tier, const typename Op::Problem& p, const auto&) {
+                  return column_sums<Op>(tier, p, Columns::of_a_block, 1);
+                });
 }
 
 const Register registered{[](Registry& r) {
-  for (const blocked::Tier& tier : blocked::tiers()) {
-    add<Conv2d>(r, tier, "columns gathered a block at a time; workspace: 272 KiB");
-    add<Conv2dDataGradient>(r, tier, "columns added to dx a block at a time; workspace: about 272 KiB");
-    add<Conv2dWeightGradient>(r, tier, "columns gathered a block at a time; workspace: 390 KiB");
-  }
+  add<Conv2d>(r, "columns gathered a block at a time; workspace: 272 KiB, products compiled for {}");
+  add<Conv2dDataGradient>(
+      r, "columns added to dx a block at a time; workspace: about 272 KiB, products compiled for {}");
+  add<Conv2dWeightGradient>(
+      r, "columns gathered a block at a time; workspace: 390 KiB, products compiled for {}");
 }};
 
 }  // namespace

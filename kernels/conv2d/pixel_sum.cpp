@@ -1,23 +1,17 @@
-#include "conv2d/pixel_sum.hpp"
-
-#include "tiers.hpp"
+#include "conv2d/direct.hpp"
 
 #include <cstddef>
 #include <utility>
 
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "conv2d/pixel_sum.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "vectors_inl.hpp"
+
 #include "conv2d/turn_inl.hpp"
 #include "gemm/panels_inl.hpp"
 #include "gemm/tile_inl.hpp"
-#include "hwy/cache_control.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::conv2d {
-namespace HWY_NAMESPACE {
+namespace assay::conv2d::HWY_NAMESPACE {
 namespace {
 
 using namespace assay::HWY_NAMESPACE;
@@ -279,8 +273,7 @@ void turn_weights(const TurnWeights& t) {
 Index lanes_of_floats() { return lanes; }
 
 }  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::conv2d
+}  // namespace assay::conv2d::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
@@ -291,12 +284,10 @@ HWY_EXPORT(turn_weights);
 HWY_EXPORT(panel_rows);
 HWY_EXPORT(lanes_of_floats);
 
-std::vector<PixelSumTier> pixel_sum_tiers() {
-  auto all = tiers_in(&PixelSumTier::sum, HWY_DISPATCH_TABLE(sum));
-  set_in(all, &PixelSumTier::turn, HWY_DISPATCH_TABLE(turn_weights));
-  set_in(all, &PixelSumTier::panel_rows, HWY_DISPATCH_TABLE(panel_rows));
-  set_in(all, &PixelSumTier::lanes, HWY_DISPATCH_TABLE(lanes_of_floats));
-  return all;
+void set_pixel_sums(std::vector<DirectTier>& tiers) {
+  set_in(tiers, &DirectTier::sum_pixels, HWY_DISPATCH_TABLE(sum), &DirectTier::turn_weights,
+         HWY_DISPATCH_TABLE(turn_weights), &DirectTier::panel_rows, HWY_DISPATCH_TABLE(panel_rows),
+         &DirectTier::lanes, HWY_DISPATCH_TABLE(lanes_of_floats));
 }
 
 }  // namespace assay::conv2d

@@ -1,20 +1,16 @@
 // The idea: a 1 x 1 layer needs no columns, since x[channels, pixels] already has that layout. y is one
 // product per image.
 
-#include "conv2d/pointwise.hpp"
-
-#include "conv2d/bias.hpp"
 #include "conv2d/grid.hpp"
-#include "gemm/blocked.hpp"
+#include "conv2d/products.hpp"
 #include "team.hpp"
 #include "tiers.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace assay::conv2d {
 namespace {
@@ -27,46 +23,25 @@ struct Block {
 /// y[f, pixels] = w x + beta y.
 blocked::Product product_y(const Layer& p, const Block& at, const float* x, const float* w, float beta,
                            float* y) {
-  return {.m = at.rows,
-          .n = at.columns,
-          .k = p.c,
-          .a = blocked::moved(w, at.row * p.c),
-          .b = blocked::moved(x, at.column),
-          .c = blocked::moved(y, at.row * p.pixels() + at.column),
-          .lda = p.c,
-          .ldb = p.pixels(),
-          .ldc = p.pixels(),
-          .beta = beta};
+  return blocked::product({blocked::moved(w, at.row * p.c), p.c}, {blocked::moved(x, at.column), p.pixels()},
+                          blocked::moved(y, at.row * p.pixels() + at.column), p.pixels(), at.rows, at.columns,
+                          p.c, 1, beta);
 }
 
 /// dx[c, pixels] = w^T dy.
 blocked::Product product_dx(const Layer& p, const Block& at, const float* dy, const float* w, float* dx) {
-  return {.m = at.rows,
-          .n = at.columns,
-          .k = p.f,
-          .a = blocked::moved(w, at.row),
-          .b = blocked::moved(dy, at.column),
-          .c = blocked::moved(dx, at.row * p.pixels() + at.column),
-          .lda = p.c,
-          .ldb = p.pixels(),
-          .ldc = p.pixels(),
-          .a_transposed = true};
+  return blocked::product({blocked::moved(w, at.row), p.c, true}, {blocked::moved(dy, at.column), p.pixels()},
+                          blocked::moved(dx, at.row * p.pixels() + at.column), p.pixels(), at.rows,
+                          at.columns, p.f);
 }
 
 /// dw[f, c] = dy x^T + beta dw.
 blocked::Product product_dw(const Layer& p, const Block& at, const float* dy, const float* x, float beta,
                             float* dw) {
-  return {.m = at.rows,
-          .n = at.columns,
-          .k = p.pixels(),
-          .a = blocked::moved(dy, at.row * p.pixels()),
-          .b = blocked::moved(x, at.column * p.pixels()),
-          .c = blocked::moved(dw, at.row * p.c + at.column),
-          .lda = p.pixels(),
-          .ldb = p.pixels(),
-          .ldc = p.c,
-          .b_transposed = true,
-          .beta = beta};
+  return blocked::product({blocked::moved(dy, at.row * p.pixels()), p.pixels()},
+                          {blocked::moved(x, at.column * p.pixels()), p.pixels(), true},
+                          blocked::moved(dw, at.row * p.c + at.column), p.c, at.rows, at.columns, p.pixels(),
+                          1, beta);
 }
 
 /// One product per image for each block of the result.
@@ -113,11 +88,10 @@ class Products {
 }  // namespace
 
 Variant<Conv2d>::Kernel pointwise_y(const Problem& p, Index threads) {
-  const auto products = std::make_shared<Products>(p, threads, p.f, p.pixels(), true, [&](const Block& at) {
-    return product_y(p, at, nullptr, nullptr, 0, nullptr);
-  });
-  return [p, products](const Conv2d::Input& in, Conv2d::Output& out) {
-    products->run([&](Index n, const Block& at) {
+  Products products(p, threads, p.f, p.pixels(), true,
+                    [&](const Block& at) { return product_y(p, at, nullptr, nullptr, 0, nullptr); });
+  return [p, products = std::move(products)](const auto& in, auto& out) mutable {
+    products.run([&](Index n, const Block& at) {
       return product_y(p, at, in.x.data() + n * p.c * p.pixels(), in.w.data(), 0,
                        out.y.data() + n * p.f * p.pixels());
     });
@@ -125,11 +99,10 @@ Variant<Conv2d>::Kernel pointwise_y(const Problem& p, Index threads) {
 }
 
 Variant<Conv2dDataGradient>::Kernel pointwise_dx(const DataProblem& p, Index threads) {
-  const auto products = std::make_shared<Products>(p, threads, p.c, p.pixels(), true, [&](const Block& at) {
-    return product_dx(p, at, nullptr, nullptr, nullptr);
-  });
-  return [p, products](const Conv2dDataGradient::Input& in, Conv2dDataGradient::Output& out) {
-    products->run([&](Index n, const Block& at) {
+  Products products(p, threads, p.c, p.pixels(), true,
+                    [&](const Block& at) { return product_dx(p, at, nullptr, nullptr, nullptr); });
+  return [p, products = std::move(products)](const auto& in, auto& out) mutable {
+    products.run([&](Index n, const Block& at) {
       return product_dx(p, at, in.dy.data() + n * p.f * p.pixels(), in.w.data(),
                         out.dx.data() + n * p.c * p.pixels());
     });
@@ -137,11 +110,10 @@ Variant<Conv2dDataGradient>::Kernel pointwise_dx(const DataProblem& p, Index thr
 }
 
 Variant<Conv2dWeightGradient>::Kernel pointwise_dw(const Problem& p, Index threads) {
-  const auto products = std::make_shared<Products>(p, threads, p.f, p.c, false, [&](const Block& at) {
-    return product_dw(p, at, nullptr, nullptr, 0, nullptr);
-  });
-  return [p, products](const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
-    products->run([&](Index n, const Block& at) {
+  Products products(p, threads, p.f, p.c, false,
+                    [&](const Block& at) { return product_dw(p, at, nullptr, nullptr, 0, nullptr); });
+  return [p, products = std::move(products)](const auto& in, auto& out) mutable {
+    products.run([&](Index n, const Block& at) {
       return product_dw(p, at, in.dy.data() + n * p.f * p.pixels(), in.x.data() + n * p.c * p.pixels(),
                         n == 0 ? 0 : 1, out.dw.data());
     });
@@ -161,15 +133,14 @@ Variant<Conv2d>::Kernel prepare_y_with_bias(const Problem& p) {
           floats, tier.space_floats(product_y(p, {0, rows, 0, p.pixels()}, nullptr, nullptr, 1, nullptr)));
     }
   }
-  return [p, most_rows, tier, space = std::make_shared<Buffer<float>>(floats)](const Conv2d::Input& in,
-                                                                               Conv2d::Output& out) {
+  return [p, most_rows, tier, space = Buffer<float>(floats)](const auto& in, auto& out) mutable {
     for (Index n = 0; n < p.n; ++n) {
       const float* x = in.x.data() + n * p.c * p.pixels();
       float* y = out.y.data() + n * p.f * p.pixels();
       for (Index row = 0; row < p.f; row += most_rows) {
         const Index rows = std::min(most_rows, p.f - row);
         set_rows(in.bias.data() + row, rows, p.pixels(), y + row * p.pixels(), p.pixels());
-        tier.multiply(product_y(p, {row, rows, 0, p.pixels()}, x, in.w.data(), 1, y), space->data());
+        tier.multiply(product_y(p, {row, rows, 0, p.pixels()}, x, in.w.data(), 1, y), space.data());
       }
     }
   };

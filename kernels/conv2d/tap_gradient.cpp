@@ -1,22 +1,16 @@
-#include "conv2d/tap_gradient.hpp"
-
-#include "tiers.hpp"
+#include "conv2d/direct.hpp"
 
 #include <cstddef>
 #include <utility>
 
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "conv2d/tap_gradient.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "vectors_inl.hpp"
+
 #include "conv2d/turn_inl.hpp"
 #include "gemm/tile_inl.hpp"
-#include "hwy/cache_control.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::conv2d {
-namespace HWY_NAMESPACE {
+namespace assay::conv2d::HWY_NAMESPACE {
 namespace {
 
 using namespace assay::HWY_NAMESPACE;
@@ -173,8 +167,7 @@ float sum_of(const float* from, Index count) {
 }
 
 }  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::conv2d
+}  // namespace assay::conv2d::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
@@ -184,11 +177,9 @@ HWY_EXPORT(gradient);
 HWY_EXPORT(turn);
 HWY_EXPORT(sum_of);
 
-std::vector<TapGradientTier> tap_gradient_tiers() {
-  auto all = tiers_in(&TapGradientTier::gradient, HWY_DISPATCH_TABLE(gradient));
-  set_in(all, &TapGradientTier::turn, HWY_DISPATCH_TABLE(turn));
-  set_in(all, &TapGradientTier::sum, HWY_DISPATCH_TABLE(sum_of));
-  return all;
+void set_tap_gradients(std::vector<DirectTier>& tiers) {
+  set_in(tiers, &DirectTier::gradient, HWY_DISPATCH_TABLE(gradient), &DirectTier::turn_dy,
+         HWY_DISPATCH_TABLE(turn), &DirectTier::sum, HWY_DISPATCH_TABLE(sum_of));
 }
 
 }  // namespace assay::conv2d

@@ -1,21 +1,13 @@
-#include "conv2d/tap_sum.hpp"
-
-#include "tiers.hpp"
+#include "conv2d/direct.hpp"
 
 #include <cstddef>
 #include <utility>
 
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "conv2d/tap_sum.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
-#include "hwy/cache_control.h"
-#include "hwy/highway.h"
 #include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::conv2d {
-namespace HWY_NAMESPACE {
+namespace assay::conv2d::HWY_NAMESPACE {
 namespace {
 
 using namespace assay::HWY_NAMESPACE;
@@ -222,8 +214,7 @@ void fill(const PlaneCopy& copy, const float* image, Index channels, float* spac
 }
 
 }  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::conv2d
+}  // namespace assay::conv2d::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
@@ -232,10 +223,8 @@ namespace assay::conv2d {
 HWY_EXPORT(sum);
 HWY_EXPORT(fill);
 
-std::vector<TapSumTier> tap_sum_tiers() {
-  auto all = tiers_in(&TapSumTier::sum, HWY_DISPATCH_TABLE(sum));
-  set_in(all, &TapSumTier::fill, HWY_DISPATCH_TABLE(fill));
-  return all;
+void set_tap_sums(std::vector<DirectTier>& tiers) {
+  set_in(tiers, &DirectTier::sum_taps, HWY_DISPATCH_TABLE(sum), &DirectTier::fill, HWY_DISPATCH_TABLE(fill));
 }
 
 }  // namespace assay::conv2d

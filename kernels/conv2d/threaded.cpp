@@ -5,17 +5,12 @@
 
 #include "conv2d/direct.hpp"
 #include "conv2d/grid.hpp"
-#include "conv2d/implicit_gemm.hpp"
-#include "conv2d/pointwise.hpp"
-#include "gemm/blocked.hpp"
-#include "tiers.hpp"
-
-#include "assay/registry.hpp"
+#include "conv2d/products.hpp"
 
 namespace assay::conv2d {
 namespace {
 
-DirectTier best_tier() { return best_of(direct_tiers(), &DirectTier::sums); }
+DirectTier best_tier() { return best_of(direct_tiers()); }
 
 /// Whether products, one per image, compute a 1 x 1 layer faster than the plan. The plan's cost counts
 /// arithmetic; in addition, it transposes weights that serve a single tap and reads them from far away. On a

@@ -11,11 +11,8 @@
 
 #include "assay/problem.hpp"
 
-#include "hwy/highway.h"
-
 HWY_BEFORE_NAMESPACE();
-namespace assay::conv2d {
-namespace HWY_NAMESPACE {
+namespace assay::conv2d::HWY_NAMESPACE {
 
 using namespace assay::HWY_NAMESPACE;
 
@@ -121,8 +118,7 @@ HWY_INLINE void store_side_by_side(const float* from, Index width, Index places,
   }
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::conv2d
+}  // namespace assay::conv2d::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // toggle

@@ -2,12 +2,8 @@
 // and share the weights. Otherwise they divide panels of filters or, for dx, of channels: each thread reads
 // weights of its own and transforms all pixels. All threads first transform weights that are not constant.
 
-#include "conv2d_winograd/winograd.hpp"
-
 #include "conv2d/grid.hpp"
-#include "tiers.hpp"
-
-#include "assay/registry.hpp"
+#include "conv2d_winograd/tiles.hpp"
 
 namespace assay::conv2d::winograd {
 namespace {

@@ -1,27 +1,19 @@
 #include "conv2d_winograd/tiles.hpp"
 
-#include "tiers.hpp"
-
 #include <cstddef>
 
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "conv2d_winograd/tiles.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "vectors_inl.hpp"
+
 #include "conv2d/turn_inl.hpp"
 #include "gemm/panels_inl.hpp"
 #include "gemm/tile_inl.hpp"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::conv2d::winograd {
-namespace HWY_NAMESPACE {
+namespace assay::conv2d::winograd::HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using assay::HWY_NAMESPACE::Floats;
-using assay::HWY_NAMESPACE::lanes;
-using assay::HWY_NAMESPACE::Vector;
+using namespace assay::HWY_NAMESPACE;
 using blocked::HWY_NAMESPACE::tile_vectors;
 using blocked::HWY_NAMESPACE::unrolled;
 
@@ -328,8 +320,7 @@ Index height_here() { return blocked::HWY_NAMESPACE::tile_rows; }
 Index panel_vectors_here() { return tile_vectors; }
 
 }  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::conv2d::winograd
+}  // namespace assay::conv2d::winograd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
@@ -344,21 +335,11 @@ HWY_EXPORT(weight_space);
 HWY_EXPORT(space_floats);
 
 std::vector<Tier> tiers() {
-  std::vector<Tier> all;
-  for_each_tier(HWY_DISPATCH_TABLE(sum_tiles), [&](const std::string& name, auto* sum, const auto& unfit) {
-    all.push_back({.name = name, .unfit = unfit, .sum = sum});
-  });
-  const auto set = [&](const auto& table, auto member) {
-    auto tier = all.begin();
-    for_each_tier(table, [&](const auto&, auto* function, const auto&) { (*tier++).*member = function; });
-  };
-  set(HWY_DISPATCH_TABLE(transform_weights), &Tier::transform);
-  set(HWY_DISPATCH_TABLE(lanes_here), &Tier::lanes);
-  set(HWY_DISPATCH_TABLE(height_here), &Tier::height);
-  set(HWY_DISPATCH_TABLE(panel_vectors_here), &Tier::panel_vectors);
-  set(HWY_DISPATCH_TABLE(weight_space), &Tier::weight_space);
-  set(HWY_DISPATCH_TABLE(space_floats), &Tier::space_floats);
-  return all;
+  return tiers_in(&Tier::sum, HWY_DISPATCH_TABLE(sum_tiles), &Tier::transform,
+                  HWY_DISPATCH_TABLE(transform_weights), &Tier::lanes, HWY_DISPATCH_TABLE(lanes_here),
+                  &Tier::height, HWY_DISPATCH_TABLE(height_here), &Tier::panel_vectors,
+                  HWY_DISPATCH_TABLE(panel_vectors_here), &Tier::weight_space,
+                  HWY_DISPATCH_TABLE(weight_space), &Tier::space_floats, HWY_DISPATCH_TABLE(space_floats));
 }
 
 }  // namespace assay::conv2d::winograd

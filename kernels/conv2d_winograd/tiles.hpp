@@ -4,10 +4,11 @@
 // Transformed arrays have a part for each of the 36 points: [point, tile, channel] for pixels, [point, panel,
 // channel, row] for weights, [point, tile, row] for results. So each product is one of gemm's tile: tiles by
 // vectors of rows. Parts are padded by a cache line; otherwise 36 parts of a power of two would fall into the
-// same few sets of the caches.
+// same few sets of the caches. `threaded` runs the same machine code.
 #pragma once
 
 #include "blocks.hpp"
+#include "tiers.hpp"
 
 #include "assay/ops/conv2d_winograd.hpp"
 
@@ -72,5 +73,14 @@ struct Tier {
 
 /// Every target that was built, best first.
 std::vector<Tier> tiers();
+
+/// The precision of the variants: with few channels, errors are more than 8 times those of a direct sum.
+inline constexpr auto lost_digits = "sums of transformed tiles";
+
+/// At most `threads` threads. The constant weights `w` of y are transformed here.
+Variant<Conv2dWinograd>::Kernel kernel_of_y(const Tier& tier, const WinogradProblem& p, const float* w,
+                                            Index threads);
+Variant<Conv2dWinogradDataGradient>::Kernel kernel_of_dx(const Tier& tier, const WinogradDataProblem& p,
+                                                         Index threads);
 
 }  // namespace assay::conv2d::winograd

@@ -4,16 +4,12 @@
 // stay in the second-level cache. Weights of conv2d_winograd are constant and transformed once, when the
 // variant is prepared; those of its gradient in each call.
 
-#include "conv2d_winograd/winograd.hpp"
-
-#include "blocks.hpp"
+#include "conv2d_winograd/tiles.hpp"
 #include "team.hpp"
 
 #include "assay/caches.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
-#include <memory>
 
 namespace assay::conv2d::winograd {
 namespace {
@@ -172,43 +168,33 @@ class Sum {
 
 Variant<Conv2dWinograd>::Kernel kernel_of_y(const Tier& tier, const WinogradProblem& p, const float* w,
                                             Index threads) {
-  const auto sum = std::make_shared<Sum>(Sum::of_y(p, tier, threads));
-  sum->transform(w);
-  return [sum, p](const Conv2dWinograd::Input& in, Conv2dWinograd::Output& out) {
-    sum->run(in.x.data(), p.has_bias() ? in.bias.data() : nullptr, out.y.data());
+  Sum sum = Sum::of_y(p, tier, threads);
+  sum.transform(w);
+  return [sum = std::move(sum), p](const auto& in, auto& out) mutable {
+    sum.run(in.x.data(), p.has_bias() ? in.bias.data() : nullptr, out.y.data());
   };
 }
 
 Variant<Conv2dWinogradDataGradient>::Kernel kernel_of_dx(const Tier& tier, const WinogradDataProblem& p,
                                                          Index threads) {
-  return [sum = std::make_shared<Sum>(Sum::of_dx(p, tier, threads))](
-             const Conv2dWinogradDataGradient::Input& in, Conv2dWinogradDataGradient::Output& out) {
-    sum->transform(in.w.data());
-    sum->run(in.dy.data(), nullptr, out.dx.data());
+  return [sum = Sum::of_dx(p, tier, threads)](const auto& in, auto& out) mutable {
+    sum.transform(in.w.data());
+    sum.run(in.dy.data(), nullptr, out.dx.data());
   };
 }
 
 namespace {
 
 const Register registered{[](Registry& r) {
-  for (const Tier& tier : tiers()) {
-    const std::string name = "winograd@" + tier.name;
-    const std::string summary = "36 products in place of 144 per tile of 4 x 4, compiled for " + tier.name;
-    const auto unfit = [why = tier.unfit](const auto&, const Context&) { return why; };
-    r.add<Conv2dWinograd>({.name = name,
-                           .summary = summary,
-                           .precision = lost_digits,
-                           .prepare = [tier](const WinogradProblem& p, const Conv2dWinograd::Input& in,
-                                             const Context&) { return kernel_of_y(tier, p, in.w.data(), 1); },
-                           .unfit = unfit});
-    r.add<Conv2dWinogradDataGradient>(
-        {.name = name,
-         .summary = summary,
-         .precision = lost_digits,
-         .prepare = [tier](const WinogradDataProblem& p, const Conv2dWinogradDataGradient::Input&,
-                           const Context&) { return kernel_of_dx(tier, p, 1); },
-         .unfit = unfit});
-  }
+  constexpr TierWords words{.name = "winograd",
+                            .summary = "36 products in place of 144 per tile of 4 x 4, compiled for {}",
+                            .precision = lost_digits};
+  add_tiers<Conv2dWinograd>(r, tiers(), words, [](const Tier& tier, const auto& p, const auto& in) {
+    return kernel_of_y(tier, p, in.w.data(), 1);
+  });
+  add_tiers<Conv2dWinogradDataGradient>(r, tiers(), words, [](const Tier& tier, const auto& p, const auto&) {
+    return kernel_of_dx(tier, p, 1);
+  });
 }};
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "data_loader/loader.hpp"
 
-#include "batch_retrieval/copy_ahead.hpp"
-#include "batch_retrieval/page_requests.hpp"
 #include "data_loader/pipeline.hpp"
 
 #include <cstring>

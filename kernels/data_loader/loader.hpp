@@ -1,6 +1,8 @@
 // The pipeline that the variants of data_loader share. Its workers read records in one of two ways.
 #pragma once
 
+#include "batch_retrieval/records.hpp"
+
 #include "assay/ops/data_loader.hpp"
 
 namespace assay {

@@ -3,19 +3,16 @@
 
 #include "data_loader/loader.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay {
 namespace {
 
 const Register registered{[](Registry& r) {
-  r.add<DataLoader>(
-      {.name = "worker_threads",
-       .summary = "threads load batches ahead, one copy per record",
-       .helpers = [](const DataLoader::Problem& p) { return p.workers; },
-       .prepare = [](const DataLoader::Problem& p, const DataLoader::Input& in,
-                     const Context&) { return prepare_loader(p, in, Reading::plain); },
-       .unfit = [](const DataLoader::Problem& p, const Context&) { return no_such_file_state(p.state()); }});
+  r.add<DataLoader>({.name = "worker_threads",
+                     .summary = "threads load batches ahead, one copy per record",
+                     .helpers = [](const DataLoader::Problem& p) { return p.workers; },
+                     .prepare = [](const DataLoader::Problem& p, const DataLoader::Input& in,
+                                   const Context&) { return prepare_loader(p, in, Reading::plain); },
+                     .unfit = without_such_file});
 }};
 
 }  // namespace

@@ -4,19 +4,16 @@
 
 #include "data_loader/loader.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay {
 namespace {
 
 const Register registered{[](Registry& r) {
-  r.add<DataLoader>(
-      {.name = "worker_threads_prefetch",
-       .summary = "threads that ask for the lines or pages of a batch before they copy",
-       .helpers = [](const DataLoader::Problem& p) { return p.workers; },
-       .prepare = [](const DataLoader::Problem& p, const DataLoader::Input& in,
-                     const Context&) { return prepare_loader(p, in, Reading::ahead); },
-       .unfit = [](const DataLoader::Problem& p, const Context&) { return no_such_file_state(p.state()); }});
+  r.add<DataLoader>({.name = "worker_threads_prefetch",
+                     .summary = "threads that ask for the lines or pages of a batch before they copy",
+                     .helpers = [](const DataLoader::Problem& p) { return p.workers; },
+                     .prepare = [](const DataLoader::Problem& p, const DataLoader::Input& in,
+                                   const Context&) { return prepare_loader(p, in, Reading::ahead); },
+                     .unfit = without_such_file});
 }};
 
 }  // namespace

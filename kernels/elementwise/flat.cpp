@@ -3,8 +3,6 @@
 
 #include "elementwise/loop_nest.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::elementwise {
 namespace {
 

@@ -107,6 +107,14 @@ struct Plan {
   Share whole() const { return {0, nest.rows(), 0, nest.row_length()}; }
 };
 
+/// The kernel of one thread, by stores past the caches if it `streams`.
+inline auto kernel_of(const Tier& tier, Plan plan, bool streams) {
+  plan.stream = streams;
+  return [plan, function = tier.function](const auto& in, auto& out) {
+    function(plan.nest, plan.whole(), plan.operands(in, out));
+  };
+}
+
 /// Whether stores past the caches pay for a call that moves `bytes` in rows of `row_length`.
 bool streaming_pays(double bytes, Index row_length, int threads);
 

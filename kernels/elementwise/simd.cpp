@@ -5,21 +5,12 @@
 // the caches.
 
 #include "elementwise/loop_nest.hpp"
-#include "tiers.hpp"
 
-#include "assay/registry.hpp"
-
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "elementwise/simd.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
-#include "hwy/cache_control.h"
-#include "hwy/highway.h"
 #include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::elementwise {
-namespace HWY_NAMESPACE {
+namespace assay::elementwise::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using assay::HWY_NAMESPACE::has_masks;
@@ -266,19 +257,15 @@ void relu(const LoopNest& nest, const Share& share, const Operands& on) {
   choose_walk<VectorRelu>(nest, share, on);
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::elementwise
+}  // namespace assay::elementwise::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::elementwise {
-namespace {
 
 HWY_EXPORT(multiply);
 HWY_EXPORT(add);
 HWY_EXPORT(relu);
-
-}  // namespace
 
 template <>
 std::vector<Tier> tiers<Multiply>() {
@@ -297,21 +284,10 @@ namespace {
 
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
-    using Op = Elementwise<Formula>;
-    using Problem = typename Op::Problem;
-    for (const Tier& tier : tiers<Formula>()) {
-      const auto prepare = [function = tier.function](const Problem& p, const auto&, const Context&) {
-        Plan cached = plan<Formula>(p, 1);
-        cached.stream = false;
-        return [function, plan = cached](const auto& in, auto& out) {
-          function(plan.nest, plan.whole(), plan.operands(in, out));
-        };
-      };
-      r.add<Op>({.name = "simd@" + tier.name,
-                 .summary = "vectors of " + tier.name,
-                 .prepare = prepare,
-                 .unfit = [why = tier.unfit](const Problem&, const Context&) { return why; }});
-    }
+    add_tiers<Elementwise<Formula>>(r, tiers<Formula>(), {.name = "simd", .summary = "vectors of {}"},
+                                    [](const Tier& tier, const auto& p, const auto&) {
+                                      return kernel_of(tier, plan<Formula>(p, 1), false);
+                                    });
   });
 }};
 

@@ -4,8 +4,6 @@
 
 #include "elementwise/loop_nest.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::elementwise {
 namespace {
 
@@ -18,21 +16,14 @@ std::optional<std::string> unfit(const typename Elementwise<Formula>::Problem& p
   return std::nullopt;
 }
 
-template <class Formula>
-auto prepare(const typename Elementwise<Formula>::Problem& p, const typename Elementwise<Formula>::Input&,
-             const Context&) {
-  Plan streaming = plan<Formula>(p, 1);
-  streaming.stream = true;
-  return [plan = streaming, function = best_of(tiers<Formula>()).function](const auto& in, auto& out) {
-    function(plan.nest, plan.whole(), plan.operands(in, out));
-  };
-}
-
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
     r.add<Elementwise<Formula>>({.name = "streaming",
                                  .summary = "the best SIMD tier, z stored past the caches",
-                                 .prepare = prepare<Formula>,
+                                 .prepare =
+                                     [](const auto& p, const auto&, const Context&) {
+                                       return kernel_of(best_of(tiers<Formula>()), plan<Formula>(p, 1), true);
+                                     },
                                  .unfit = unfit<Formula>});
   });
 }};

@@ -4,8 +4,6 @@
 #include "elementwise/loop_nest.hpp"
 #include "team.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::elementwise {
 namespace {
 
@@ -17,9 +15,7 @@ constexpr Index break_even = 65536;
 template <class Formula>
 auto prepare(const typename Elementwise<Formula>::Problem& p, const typename Elementwise<Formula>::Input&,
              const Context& context) {
-  const bool alone = p.n * p.c * p.h * p.w < break_even;
-  const int threads = alone ? 1 : context.threads;
-  start_team(threads);
+  const int threads = started_team(context, p.n * p.c * p.h * p.w < break_even);
   return [plan = plan<Formula>(p, threads), threads, function = best_of(tiers<Formula>()).function](
              const auto& in, auto& out) {
     const Operands operands = plan.operands(in, out);

@@ -67,6 +67,31 @@ T* moved(T* first, Index offset) {
   return first == nullptr ? nullptr : first + offset;
 }
 
+/// A matrix as an operand of a product: stored rows are `distance` floats apart.
+struct Operand {
+  const float* at = nullptr;
+  Index distance = 0;
+  bool transposed = false;
+};
+
+/// C[m, n] = alpha A B + beta C, where rows of C are ldc floats apart.
+inline Product product(Operand a, Operand b, float* c, Index ldc, Index m, Index n, Index k, float alpha = 1,
+                       float beta = 0) {
+  return {.m = m,
+          .n = n,
+          .k = k,
+          .a = a.at,
+          .b = b.at,
+          .c = c,
+          .lda = a.distance,
+          .ldb = b.distance,
+          .ldc = ldc,
+          .a_transposed = a.transposed,
+          .b_transposed = b.transposed,
+          .alpha = alpha,
+          .beta = beta};
+}
+
 /// A product of this shape.
 inline Product with(Product shape, const float* a, const float* b, float* c) {
   shape.a = a;
@@ -79,19 +104,10 @@ inline Product with(Product shape, const float* a, const float* b, float* c) {
 inline Product part_of(const Gemm::Problem& p, const Gemm::Input& in, float* c, Index row, Index m,
                        Index column, Index n) {
   const Index lda = p.a_transposed() ? p.m : p.k, ldb = p.b_transposed() ? p.k : p.n;
-  return {.m = m,
-          .n = n,
-          .k = p.k,
-          .a = moved(in.a.data(), p.a_transposed() ? row : row * lda),
-          .b = moved(in.b.data(), p.b_transposed() ? column * ldb : column),
-          .c = moved(c, row * p.n + column),
-          .lda = lda,
-          .ldb = ldb,
-          .ldc = p.n,
-          .a_transposed = p.a_transposed(),
-          .b_transposed = p.b_transposed(),
-          .alpha = static_cast<float>(p.alpha),
-          .beta = static_cast<float>(p.beta)};
+  return product({moved(in.a.data(), p.a_transposed() ? row : row * lda), lda, p.a_transposed()},
+                 {moved(in.b.data(), p.b_transposed() ? column * ldb : column), ldb, p.b_transposed()},
+                 moved(c, row * p.n + column), p.n, m, n, p.k, static_cast<float>(p.alpha),
+                 static_cast<float>(p.beta));
 }
 
 /// The product compiled for one SIMD target.

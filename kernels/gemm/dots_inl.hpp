@@ -13,8 +13,7 @@
 #include "gemm/tile_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::blocked {
-namespace HWY_NAMESPACE {
+namespace assay::blocked::HWY_NAMESPACE {
 
 // The sums, four vectors of B and one of A take 32 or 16 registers.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
@@ -126,7 +125,7 @@ DotTile dot_tile_of(Index rows, std::index_sequence<i...>) {
 }
 
 // Whether the product is computed this way. With AVX-512, up to two tiles of rows are too few to pay for
-// transposing B. With AVX2, more than one tile is faster as the transpose (turned_inl.hpp): on a Zen 3 this
+// transposing B. With AVX2, more than one tile is faster as the transpose (simd.cpp): on a Zen 3 this
 // way took 0.4 to 0.6 of the time at two to four rows, 0.8 to 1.2 at six, and 1.1 to 1.8 times the time at 7
 // to 12.
 inline bool multiplies_by_dots(const Product& p) {
@@ -190,8 +189,7 @@ inline void multiply_by_dots(const Product& p, float* space) {
 }
 #endif
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::blocked
+}  // namespace assay::blocked::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // toggle

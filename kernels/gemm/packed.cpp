@@ -7,7 +7,6 @@
 #include "assay/registry.hpp"
 
 #include <algorithm>
-#include <memory>
 
 namespace assay {
 namespace {
@@ -79,18 +78,11 @@ void run(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out, float
   }
 }
 
-struct Space {
-  Space(Index a_floats, Index b_floats) : a(a_floats), b(b_floats) {}
-  Buffer<float> a, b;
-};
-
 Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   const Index k = std::min(most_k, p.k);
-  const auto space = std::make_shared<Space>(rounded_up(std::min(most_rows, p.m), tile_rows) * k,
-                                             rounded_up(std::min(most_columns, p.n), tile_columns) * k);
-  return [p, space](const Gemm::Input& in, Gemm::Output& out) {
-    run(p, in, out, space->a.data(), space->b.data());
-  };
+  return [p, a = Buffer<float>(rounded_up(std::min(most_rows, p.m), tile_rows) * k),
+          b = Buffer<float>(rounded_up(std::min(most_columns, p.n), tile_columns) * k)](
+             const Gemm::Input& in, Gemm::Output& out) mutable { run(p, in, out, a.data(), b.data()); };
 }
 
 const Register registered{[](Registry& r) {

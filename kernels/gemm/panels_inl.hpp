@@ -10,8 +10,7 @@
 #include "gemm/tile_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::blocked {
-namespace HWY_NAMESPACE {
+namespace assay::blocked::HWY_NAMESPACE {
 
 inline void copy(const float* from, Index count, float* to) {
   const Floats d;
@@ -102,8 +101,7 @@ inline void pack_columns(const float* from, Index ldb, Index k, Index columns, f
   }
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::blocked
+}  // namespace assay::blocked::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // toggle

@@ -5,7 +5,6 @@
 #include "gemm/blocked.hpp"
 #include "tiers.hpp"
 
-#include <memory>
 #include <string_view>
 
 namespace assay::blocked {
@@ -27,10 +26,9 @@ inline Way way_of(const Tier& tier, const Product& shape) {
 
 /// Makes the kernel of a whole problem on one thread.
 inline Variant<Gemm>::Kernel kernel_of(const Way& way, const Gemm::Problem& p, const Gemm::Input& in) {
-  const auto space =
-      std::make_shared<Buffer<float>>(way.space_floats(part_of(p, in, nullptr, 0, p.m, 0, p.n)));
-  return [multiply = way.multiply, p, space](const Gemm::Input& now, Gemm::Output& out) {
-    multiply(part_of(p, now, out.c.data(), 0, p.m, 0, p.n), space->data());
+  const Index floats = way.space_floats(part_of(p, in, nullptr, 0, p.m, 0, p.n));
+  return [multiply = way.multiply, p, space = Buffer<float>(floats)](const auto& now, auto& out) mutable {
+    multiply(part_of(p, now, out.c.data(), 0, p.m, 0, p.n), space.data());
   };
 }
 

@@ -6,26 +6,113 @@
 // One source for all SIMD targets; the variant `threaded` runs the same code (blocked.hpp).
 
 #include "gemm/products.hpp"
-#include "tiers.hpp"
 
 #include "assay/caches.hpp"
-#include "assay/registry.hpp"
 
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemm/simd.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "vectors_inl.hpp"
+
 #include "gemm/dots_inl.hpp"
 #include "gemm/panels_inl.hpp"
-#include "gemm/small_inl.hpp"
 #include "gemm/tile_inl.hpp"
-#include "gemm/turned_inl.hpp"
 #include "gemm/vector_inl.hpp"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::blocked {
-namespace HWY_NAMESPACE {
+namespace assay::blocked::HWY_NAMESPACE {
+
+// The product without blocks: tile after tile over operands where they lie. It is for products that the
+// caches hold whole: deciding what to copy would cost more than copying saves.
+
+// Columns of B that are read in place: none of a transposed B, and not those of a last partial vector, since
+// vectors are read whole.
+inline Index small_columns_in_place(const Product& p) {
+  if (p.b_transposed) return 0;
+  return p.n % lanes == 0 ? p.n : p.n / tile_columns * tile_columns;
+}
+
+inline Index small_space_floats(const Product& p) {
+  return p.k * pieces(p.n - small_columns_in_place(p), lanes) * lanes;
+}
+
+inline void multiply_small(const Product& p, float* space) {
+  if (is_vector_product(p)) return multiply_by_vector(p);
+  if (has_few_rows(p)) return multiply_few_rows(p);
+  if (leaves_a_column(p)) {
+    multiply_by_vector(last_column(p));
+    return multiply_small(without_last_column(p), space);
+  }
+  const Index in_place = small_columns_in_place(p);
+  if (p.b_transposed) {
+    pack_columns(p.b, p.ldb, p.k, p.n, space);
+  } else if (in_place < p.n) {
+    pack_rows(p.b + in_place, p.ldb, p.k, p.n - in_place, space);
+  }
+  const Index tiles = pieces(p.m, tile_rows);
+  Operands o{.k = p.k,
+             .a_row = p.a_transposed ? 1 : p.lda,
+             .a_step = p.a_transposed ? p.lda : 1,
+             .ldc = p.ldc,
+             .alpha = p.alpha,
+             .beta = p.beta};
+  for (Index j = 0; j < p.n; j += tile_columns) {
+    o.columns = smaller(p.n - j, tile_columns);
+    const Index vectors = pieces(o.columns, lanes);
+    o.b = j < in_place ? p.b + j : space + (j - in_place) * p.k;
+    o.b_step = j < in_place ? p.ldb : vectors * lanes;
+    for (Index t = 0, i = 0; t < tiles; ++t) {
+      const Index height = p.m * (t + 1) / tiles - i;
+      o.a = p.a + i * o.a_row;
+      o.c = p.c + i * p.ldc + j;
+      tile_of(height, vectors)(o);
+      i += height;
+    }
+  }
+}
+
+// C^T = op(B)^T op(A)^T in place of C = op(A) op(B). A tile reads one operand row by row along k and the
+// other column by column. A product with a transposed B would have to transpose all of B; one with a
+// transposed A would have to cut all of A into slices. As a transpose, each is read where it lies. The
+// smaller operand and the result are copied or transposed instead (is_better_turned).
+
+// The distance of rows of the transposed result.
+inline Index turned_distance(const Product& p) {
+  const Index distance = pieces(p.m, line) * line;
+  return rows_collide(distance) ? distance + line : distance;
+}
+
+// Rows of the transposed result that are computed before they are transposed back: a quarter of the
+// last-level cache.
+inline Index turned_rows(const Product& p) {
+  const auto floats = static_cast<Index>(caches().last / 4) / static_cast<Index>(sizeof(float));
+  return smaller(p.n, pieces(floats / turned_distance(p), line) * line + line);
+}
+
+// The rows [first, first + rows) of C^T.
+inline Product turned(const Product& p, Index first, Index rows, float* c) {
+  Product out = product({moved(p.b, p.b_transposed ? first * p.ldb : first), p.ldb, !p.b_transposed},
+                        {p.a, p.lda, !p.a_transposed}, c, turned_distance(p), rows, p.m, p.k, p.alpha);
+  out.filled_rows = true;
+  return out;
+}
+
+// to[i * to_distance + j] = from[j * distance + i] for i < rows and j < columns, a line of a row of `to` at a
+// time.
+inline void turn(const float* from, Index distance, Index rows, Index columns, float* to, Index to_distance) {
+  for (Index j0 = 0; j0 < columns; j0 += line) {
+    const Index j_end = smaller(columns, j0 + line);
+    Index i = 0;
+#if HWY_TARGET != HWY_SCALAR
+    for (; j_end - j0 == line && i + 4 <= rows; i += 4) {
+      for (Index j = j0; j < j_end; j += lanes) {
+        transpose_four(from + j * distance + i, distance, to_distance, to + i * to_distance + j);
+      }
+    }
+#endif
+    for (; i < rows; ++i) {
+      for (Index j = j0; j < j_end; ++j) to[i * to_distance + j] = from[j * distance + i];
+    }
+  }
+}
 
 // Steps of k in a block. 512 write C half as often as 256. A panel of B takes 32 KiB with AVX2 and 64 KiB
 // with AVX-512, about a first-level cache of 48 KiB or more; the prefetch in the tile covers that. On a Zen
@@ -286,13 +373,11 @@ void multiply(const Product& p, float* space) {
   }
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::blocked
+}  // namespace assay::blocked::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace assay {
-namespace blocked {
+namespace assay::blocked {
 
 HWY_EXPORT(multiply);
 HWY_EXPORT(space_floats);
@@ -301,30 +386,22 @@ HWY_EXPORT(small_space_floats);
 
 std::vector<Tier> tiers() {
   caches();  // queries the system now, not during the first product
-  auto all = tiers_in(&Tier::multiply, HWY_DISPATCH_TABLE(multiply));
-  set_in(all, &Tier::space_floats, HWY_DISPATCH_TABLE(space_floats));
-  set_in(all, &Tier::multiply_small, HWY_DISPATCH_TABLE(multiply_small));
-  set_in(all, &Tier::small_space_floats, HWY_DISPATCH_TABLE(small_space_floats));
-  return all;
+  return tiers_in(&Tier::multiply, HWY_DISPATCH_TABLE(multiply), &Tier::space_floats,
+                  HWY_DISPATCH_TABLE(space_floats), &Tier::multiply_small, HWY_DISPATCH_TABLE(multiply_small),
+                  &Tier::small_space_floats, HWY_DISPATCH_TABLE(small_space_floats));
 }
-
-}  // namespace blocked
 
 namespace {
 
 const Register registered{[](Registry& r) {
-  for (const blocked::Tier& tier : blocked::tiers()) {
-    r.add<Gemm>({.name = "simd@" + tier.name,
-                 .summary = "register tile over copied panels, compiled for " + tier.name,
-                 .after = "packed",
-                 .prepare =
-                     [tier](const Gemm::Problem& p, const Gemm::Input& in, const Context&) {
-                       return blocked::kernel_of({"simd", tier.multiply, tier.space_floats}, p, in);
-                     },
-                 .unfit = [unfit = tier.unfit](const Gemm::Problem&, const Context&) { return unfit; }});
-  }
+  add_tiers<Gemm>(
+      r, tiers(),
+      {.name = "simd", .summary = "register tile over copied panels, compiled for {}", .after = "packed"},
+      [](const Tier& tier, const Gemm::Problem& p, const Gemm::Input& in) {
+        return kernel_of({"simd", tier.multiply, tier.space_floats}, p, in);
+      });
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::blocked
 #endif

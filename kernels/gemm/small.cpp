@@ -4,8 +4,6 @@
 
 #include "gemm/products.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay {
 namespace {
 

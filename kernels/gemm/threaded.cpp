@@ -8,11 +8,9 @@
 #include "gemm/grid.hpp"
 #include "gemm/products.hpp"
 #include "team.hpp"
-#include "tiers.hpp"
 
-#include "assay/registry.hpp"
-
-#include <memory>
+#include <utility>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -45,8 +43,8 @@ struct Plan {
   int threads = 1;
   blocked::Grid grid;
   Index steps_parts = 1;
-  std::vector<Buffer<float>> spaces;
-  std::vector<Buffer<float>> sums;  // all parts of k but the first, which is written to C
+  std::vector<Buffer<float>> spaces = {};
+  std::vector<Buffer<float>> sums = {};  // all parts of k but the first, which is written to C
 
   Index parts() const { return steps_parts > 1 ? steps_parts : grid.parts(); }
 
@@ -78,18 +76,17 @@ struct Plan {
 };
 
 Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input& in, const Context& context) {
-  auto plan = std::make_shared<Plan>();
-  plan->problem = p;
-  plan->threads = context.threads;
-  plan->tier = best_of(blocked::tiers());
-  plan->grid = blocked::choose_grid(p.m, p.n, p.k, context.threads);
-  plan->steps_parts = parts_of_steps(p, plan->grid);
-  for (Index i = 0; i < plan->parts(); ++i) {
-    const blocked::Product product = plan->part(in, nullptr, i);
-    plan->spaces.emplace_back(blocked::way_of(plan->tier, product).space_floats(product));
-    if (plan->steps_parts > 1 && i > 0) plan->sums.emplace_back(p.m * p.n);
+  Plan plan{.tier = best_of(blocked::tiers()),
+            .problem = p,
+            .threads = context.threads,
+            .grid = blocked::choose_grid(p.m, p.n, p.k, context.threads)};
+  plan.steps_parts = parts_of_steps(p, plan.grid);
+  for (Index i = 0; i < plan.parts(); ++i) {
+    const blocked::Product product = plan.part(in, nullptr, i);
+    plan.spaces.emplace_back(blocked::way_of(plan.tier, product).space_floats(product));
+    if (plan.steps_parts > 1 && i > 0) plan.sums.emplace_back(p.m * p.n);
   }
-  return [plan](const Gemm::Input& now, Gemm::Output& out) { plan->run(now, out.c.data()); };
+  return [plan = std::move(plan)](const auto& now, auto& out) mutable { plan.run(now, out.c.data()); };
 }
 
 const Register registered{[](Registry& r) {

@@ -16,13 +16,10 @@
 #include <cstddef>
 #include <utility>
 
-#include "hwy/cache_control.h"
-#include "hwy/highway.h"
 #include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::blocked {
-namespace HWY_NAMESPACE {
+namespace assay::blocked::HWY_NAMESPACE {
 
 using namespace assay::HWY_NAMESPACE;
 
@@ -195,8 +192,7 @@ Tile tile_of(Index rows, Index vectors) {
                          std::make_index_sequence<static_cast<std::size_t>(narrow_rows * tile_vectors)>());
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::blocked
+}  // namespace assay::blocked::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // toggle

@@ -14,8 +14,7 @@
 #include "gemv/rows_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::blocked {
-namespace HWY_NAMESPACE {
+namespace assay::blocked::HWY_NAMESPACE {
 
 /// c = alpha M x + beta c or alpha M^T x + beta c, where the vector x is one operand of the product.
 struct VectorProduct {
@@ -206,8 +205,7 @@ inline Product last_column(Product p) {
   return p;
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::blocked
+}  // namespace assay::blocked::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // toggle

@@ -5,9 +5,7 @@
 #include "gemm_bf16/blocked.hpp"
 
 #include "blocks.hpp"
-#include "gemm/blocked.hpp"
-
-#include "assay/registry.hpp"
+#include "tiers.hpp"
 
 #include <memory>
 #include <utility>
@@ -25,17 +23,10 @@ Index whole_lines(Index floats) { return rounded_up(floats, 16); }
 
 // The product in f32, with its operands in `space`.
 blocked::Product widened(const Product& p, float* space) {
-  return {.m = p.m,
-          .n = p.n,
-          .k = p.k,
-          .a = space,
-          .b = blocked::moved(space, whole_lines(p.m * p.k)),
-          .c = p.c,
-          .lda = p.a_transposed ? p.m : p.k,
-          .ldb = p.b_transposed ? p.k : p.n,
-          .ldc = p.ldc,
-          .a_transposed = p.a_transposed,
-          .b_transposed = p.b_transposed};
+  return blocked::product(
+      {space, p.a_transposed ? p.m : p.k, p.a_transposed},
+      {blocked::moved(space, whole_lines(p.m * p.k)), p.b_transposed ? p.k : p.n, p.b_transposed}, p.c, p.ldc,
+      p.m, p.n, p.k);
 }
 
 Tier widening(const blocked::Tier& tier) {
@@ -56,21 +47,18 @@ Tier widening(const blocked::Tier& tier) {
 }
 
 const Register registered{[](Registry& r) {
-  for (const Tier& tier : tiers()) {
-    const bool native = tier.name == "avx512_bf16";
-    r.add<GemmBf16>(
-        {.name = "simd@" + tier.name,
-         .summary = native ? "register tile of VDPBF16PS over copied pairs"
-                           : "operands widened to f32, tiles compiled for " + tier.name,
-         .prepare =
-             [tier](const GemmBf16::Problem& p, const GemmBf16::Input& in, const Context&) {
-               const auto space = std::make_shared<Buffer<float>>(
-                   tier.space_floats(part_of(p, in, nullptr, 0, p.m, 0, p.n)));
-               return [tier, p, space](const GemmBf16::Input& now, GemmBf16::Output& out) {
-                 tier.multiply(part_of(p, now, out.c.data(), 0, p.m, 0, p.n), space->data());
-               };
-             },
-         .unfit = [unfit = tier.unfit](const GemmBf16::Problem&, const Context&) { return unfit; }});
+  for (const Tier& each : tiers()) {
+    add_tiers<GemmBf16>(
+        r, std::vector{each},
+        {.name = "simd",
+         .summary = each.name == "avx512_bf16" ? "register tile of VDPBF16PS over copied pairs"
+                                               : "operands widened to f32, tiles compiled for {}"},
+        [](const Tier& tier, const GemmBf16::Problem& p, const GemmBf16::Input& in) {
+          const Index floats = tier.space_floats(part_of(p, in, nullptr, 0, p.m, 0, p.n));
+          return [tier, p, space = Buffer<float>(floats)](const auto& now, auto& out) mutable {
+            tier.multiply(part_of(p, now, out.c.data(), 0, p.m, 0, p.n), space.data());
+          };
+        });
   }
 }};
 

@@ -5,9 +5,8 @@
 #include "team.hpp"
 #include "tiers.hpp"
 
-#include "assay/registry.hpp"
-
-#include <memory>
+#include <utility>
+#include <vector>
 
 namespace assay::gemm_bf16 {
 namespace {
@@ -21,7 +20,7 @@ struct Plan {
   Tier tier;
   GemmBf16::Problem problem;
   blocked::Grid grid;
-  std::vector<Buffer<float>> spaces;
+  std::vector<Buffer<float>> spaces = {};
 
   Product part(const GemmBf16::Input& in, float* c, Index i) const {
     const blocked::Rectangle r = blocked::rectangle(grid, problem.m, problem.n, i);
@@ -30,17 +29,16 @@ struct Plan {
 };
 
 auto prepare(const GemmBf16::Problem& p, const GemmBf16::Input& in, const Context& context) {
-  auto plan = std::make_shared<Plan>();
-  plan->problem = p;
-  plan->tier = best_of(tiers());
-  plan->grid = blocked::choose_grid(p.m, p.n, p.k, context.threads, least_multiply_adds);
-  for (int i = 0; i < plan->grid.parts(); ++i) {
-    plan->spaces.emplace_back(plan->tier.space_floats(plan->part(in, nullptr, i)));
+  Plan plan{.tier = best_of(tiers()),
+            .problem = p,
+            .grid = blocked::choose_grid(p.m, p.n, p.k, context.threads, least_multiply_adds)};
+  for (int i = 0; i < plan.grid.parts(); ++i) {
+    plan.spaces.emplace_back(plan.tier.space_floats(plan.part(in, nullptr, i)));
   }
-  start_team(plan->grid.parts());
-  return [plan, threads = context.threads](const GemmBf16::Input& now, GemmBf16::Output& out) {
-    on_team(threads, plan->grid.parts(), [&](int i) {
-      plan->tier.multiply(plan->part(now, out.c.data(), i), plan->spaces[static_cast<std::size_t>(i)].data());
+  start_team(plan.grid.parts());
+  return [plan = std::move(plan), threads = context.threads](const auto& now, auto& out) mutable {
+    on_team(threads, plan.grid.parts(), [&](int i) {
+      plan.tier.multiply(plan.part(now, out.c.data(), i), plan.spaces[static_cast<std::size_t>(i)].data());
     });
   };
 }

@@ -19,6 +19,12 @@ struct Part {
   Index begin = 0, end = 0;
 };
 
+/// The elements [begin, end) of y of a problem.
+inline Part part_of(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out, Index begin,
+                    Index end) {
+  return {in.a.data(), in.x.data(), out.y.data(), p.m, p.n, p.transposed(), begin, end};
+}
+
 /// The product compiled for one SIMD target.
 using Tier = assay::Tier<void(const Part& part)>;
 /// Every target that was built, best first.

@@ -13,12 +13,10 @@
 
 #include <cstddef>
 
-#include "hwy/highway.h"
 #include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::gemv {
-namespace HWY_NAMESPACE {
+namespace assay::gemv::HWY_NAMESPACE {
 
 using namespace assay::HWY_NAMESPACE;
 
@@ -145,8 +143,7 @@ HWY_INLINE void add_all_rows(const Matrix& of, const Scales& x, Index begin, Ind
   for (; i < of.m; ++i) add_rows<1>(of, x, i, begin, end, i == 0 && !adds, y);
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::gemv
+}  // namespace assay::gemv::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // toggle

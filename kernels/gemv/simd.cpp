@@ -3,20 +3,14 @@
 // is read and written once per eight rows.
 
 #include "gemv/part.hpp"
-#include "tiers.hpp"
 
-#include "assay/registry.hpp"
-
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gemv/simd.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
+#include "vectors_inl.hpp"
+
 #include "gemv/rows_inl.hpp"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::gemv {
-namespace HWY_NAMESPACE {
+namespace assay::gemv::HWY_NAMESPACE {
 
 void multiply(const Part& p) {
   const Matrix a{.a = p.a, .m = p.m, .n = p.n, .lda = p.n};
@@ -27,8 +21,7 @@ void multiply(const Part& p) {
   }
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::gemv
+}  // namespace assay::gemv::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
@@ -41,24 +34,12 @@ std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(multiply)); }
 namespace {
 
 const Register registered{[](Registry& r) {
-  for (const Tier& tier : tiers()) {
-    r.add<Gemv>({.name = "simd@" + tier.name,
-                 .summary = "rows of A in groups, compiled for " + tier.name,
-                 .prepare =
-                     [tier](const Gemv::Problem& p, const Gemv::Input&, const Context&) {
-                       return [tier, p](const Gemv::Input& in, Gemv::Output& out) {
-                         tier.function({.a = in.a.data(),
-                                        .x = in.x.data(),
-                                        .y = out.y.data(),
-                                        .m = p.m,
-                                        .n = p.n,
-                                        .transposed = p.transposed(),
-                                        .begin = 0,
-                                        .end = p.results()});
-                       };
-                     },
-                 .unfit = [unfit = tier.unfit](const Gemv::Problem&, const Context&) { return unfit; }});
-  }
+  add_tiers<Gemv>(r, tiers(), {.name = "simd", .summary = "rows of A in groups, compiled for {}"},
+                  [](const Tier& tier, const Gemv::Problem& p, const auto&) {
+                    return [p, multiply = tier.function](const Gemv::Input& in, Gemv::Output& out) {
+                      multiply(part_of(p, in, out, 0, p.results()));
+                    };
+                  });
 }};
 
 }  // namespace

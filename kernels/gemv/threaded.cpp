@@ -4,10 +4,6 @@
 #include "gemv/part.hpp"
 #include "team.hpp"
 
-#include "assay/registry.hpp"
-
-#include <algorithm>
-
 namespace assay::gemv {
 namespace {
 
@@ -18,20 +14,12 @@ constexpr double break_even = 0x1p18;
 constexpr Index unit = 16;
 
 auto prepare(const Gemv::Problem& p, const Gemv::Input&, const Context& context) {
-  const Index units = (p.results() + unit - 1) / unit;
   const bool alone = static_cast<double>(p.m) * static_cast<double>(p.n) < break_even;
-  const int threads = alone ? 1 : static_cast<int>(std::min<Index>(context.threads, units));
-  start_team(threads);
-  return [p, units, threads, multiply = best_of(tiers()).function](const Gemv::Input& in, Gemv::Output& out) {
+  const int threads = started_team(context, alone, pieces(p.results(), unit));
+  return [p, threads, multiply = best_of(tiers()).function](const Gemv::Input& in, Gemv::Output& out) {
     on_team(threads, threads, [&](int part) {
-      multiply({.a = in.a.data(),
-                .x = in.x.data(),
-                .y = out.y.data(),
-                .m = p.m,
-                .n = p.n,
-                .transposed = p.transposed(),
-                .begin = units * part / threads * unit,
-                .end = std::min(p.results(), units * (part + 1) / threads * unit)});
+      multiply(part_of(p, in, out, cut(p.results(), unit, part, threads),
+                       cut(p.results(), unit, part + 1, threads)));
     });
   };
 }

@@ -3,8 +3,6 @@
 
 #include "gradient_accumulation/sweeps.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::gradient_accumulation {
 namespace {
 

@@ -4,8 +4,6 @@
 #include "gradient_accumulation/sweeps.hpp"
 #include "team.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::gradient_accumulation {
 namespace {
 
@@ -14,15 +12,12 @@ constexpr Index break_even = 65536;
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const GradientAccumulation::Problem& p, const auto&, const Context& context) {
-    const int threads = p.n < break_even ? 1 : context.threads;
-    start_team(threads);
-    return [=, n = p.n, weights = rounded_weights(p), function = best_of(tiers()).function](const auto& in,
-                                                                                            auto& out) {
+    return [n = p.n, weights = rounded_weights(p), threads = started_team(context, p.n < break_even),
+            function = best_of(tiers()).function](const auto& in, auto& out) {
       for (std::size_t j = 0; j < weights.size(); ++j) {
         const float* g = in.g.data() + static_cast<Index>(j) * n;
-        on_team(threads, threads, [&](int part) {
-          function(weights[j], j == 0, g, out.sum.data(), share_begin(n, part, threads),
-                   share_begin(n, part + 1, threads));
+        on_shares(threads, n, [&](Index first, Index last) {
+          function(weights[j], j == 0, g, out.sum.data(), first, last);
         });
       }
     };

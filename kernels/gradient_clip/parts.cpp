@@ -4,8 +4,6 @@
 
 #include "gradient_clip/passes.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::gradient_clip {
 namespace {
 

@@ -1,6 +1,8 @@
 // The two passes of a tier, and the rule between them, which the variants of gradient_clip share.
 #pragma once
 
+#include "tiers.hpp"
+
 #include "assay/ops/batch_gradient.hpp"
 
 #include <algorithm>

@@ -3,25 +3,17 @@
 // tiers().
 
 #include "gradient_clip/passes.hpp"
-#include "tiers.hpp"
 
-#include "assay/registry.hpp"
-
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gradient_clip/simd.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
-#include "hwy/highway.h"
+#include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::gradient_clip {
-namespace HWY_NAMESPACE {
+namespace assay::gradient_clip::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
+using namespace assay::HWY_NAMESPACE;
 
 double squares(const float* g, Index first, Index last) {
-  const hn::ScalableTag<float> d;
-  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
+  const Floats d;
   // Each lane of a sum takes 16 squares. Adding the other three sums makes 64 squares per lane, before the
   // lanes are added up.
   constexpr Index steps = 16, block = 4 * lanes * steps;
@@ -50,8 +42,7 @@ double squares(const float* g, Index first, Index last) {
 }
 
 void scale(float kept, const float* g, float* y, Index first, Index last) {
-  const hn::ScalableTag<float> d;
-  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
+  const Floats d;
   const auto factor = hn::Set(d, kept);
   Index i = first;
   for (; i + 2 * lanes <= last; i += 2 * lanes) {
@@ -61,39 +52,30 @@ void scale(float kept, const float* g, float* y, Index first, Index last) {
   for (; i < last; ++i) y[i] = kept * g[i];
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::gradient_clip
+}  // namespace assay::gradient_clip::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::gradient_clip {
-namespace {
+
 HWY_EXPORT(squares);
 HWY_EXPORT(scale);
-}  // namespace
 
 std::vector<Tier> tiers() {
-  auto all = tiers_in(&Tier::squares, HWY_DISPATCH_TABLE(squares));
-  set_in(all, &Tier::scale, HWY_DISPATCH_TABLE(scale));
-  return all;
+  return tiers_in(&Tier::squares, HWY_DISPATCH_TABLE(squares), &Tier::scale, HWY_DISPATCH_TABLE(scale));
 }
 
 namespace {
 
 const Register registered{[](Registry& r) {
-  for (const Tier& tier : tiers()) {
-    const auto prepare = [tier](const GradientClip::Problem& p, const auto&, const Context&) {
-      return [squares = tier.squares, scale = tier.scale, n = p.n](const auto& in, auto& out) {
-        const float norm = norm_of(squares(in.g.data(), 0, n));
-        scale(kept_of(norm), in.g.data(), out.y.data(), 0, n);
-        out.norm[0] = norm;
-      };
-    };
-    r.add<GradientClip>({.name = "simd@" + tier.name,
-                         .summary = "vectors of " + tier.name + ", four sums at a time",
-                         .prepare = prepare,
-                         .unfit = [why = tier.unfit](const auto&, const Context&) { return why; }});
-  }
+  add_tiers<GradientClip>(r, tiers(), {.name = "simd", .summary = "vectors of {}, four sums at a time"},
+                          [](const Tier& tier, const auto& p, const auto&) {
+                            return [tier, n = p.n](const auto& in, auto& out) {
+                              const float norm = norm_of(tier.squares(in.g.data(), 0, n));
+                              tier.scale(kept_of(norm), in.g.data(), out.y.data(), 0, n);
+                              out.norm[0] = norm;
+                            };
+                          });
 }};
 
 }  // namespace

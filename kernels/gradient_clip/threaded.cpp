@@ -4,11 +4,6 @@
 
 #include "gradient_clip/passes.hpp"
 #include "team.hpp"
-#include "tiers.hpp"
-
-#include "assay/registry.hpp"
-
-#include <memory>
 
 namespace assay::gradient_clip {
 namespace {
@@ -18,22 +13,19 @@ constexpr Index break_even = 65536;
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const GradientClip::Problem& p, const auto&, const Context& context) {
-    const int threads = p.n < break_even ? 1 : context.threads;
-    const Tier best = best_of(tiers());
-    start_team(threads);
-    const auto sums = std::make_shared<std::vector<double>>(static_cast<std::size_t>(threads));
-    return [=, n = p.n, squares = best.squares, scale = best.scale](const auto& in, auto& out) {
+    const int threads = started_team(context, p.n < break_even);
+    return [threads, n = p.n, best = best_of(tiers()),
+            sums = std::vector<double>(static_cast<std::size_t>(threads))](const auto& in,
+                                                                           auto& out) mutable {
       on_team(threads, threads, [&](int part) {
-        (*sums)[static_cast<std::size_t>(part)] =
-            squares(in.g.data(), share_begin(n, part, threads), share_begin(n, part + 1, threads));
+        sums[static_cast<std::size_t>(part)] =
+            best.squares(in.g.data(), share_begin(n, part, threads), share_begin(n, part + 1, threads));
       });
       double total = 0;
-      for (const double sum : *sums) total += sum;
+      for (const double sum : sums) total += sum;
       const float norm = norm_of(total), kept = kept_of(norm);
-      on_team(threads, threads, [&](int part) {
-        scale(kept, in.g.data(), out.y.data(), share_begin(n, part, threads),
-              share_begin(n, part + 1, threads));
-      });
+      on_shares(threads, n,
+                [&](Index first, Index last) { best.scale(kept, in.g.data(), out.y.data(), first, last); });
       out.norm[0] = norm;
     };
   };

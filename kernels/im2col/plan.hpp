@@ -11,15 +11,31 @@
 // channels is the plane of the image, shifted and masked: a plane needs no division into rows.
 #pragma once
 
-#include "im2col/runs.hpp"
 #include "tiers.hpp"
 
 #include "assay/ops/im2col.hpp"
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace assay::im2col {
+
+/// Positions [first, last).
+struct Run {
+  Index first = 0, last = 0;
+  Index length() const { return last - first; }
+};
+
+/// Returns the run of positions whose pixel, position * stride + offset, lies in [0, extent). An empty run
+/// lies inside the positions too.
+inline Run inside_run(Index positions, Index stride, Index offset, Index extent) {
+  Run run{.first = offset >= 0 ? 0 : (stride - 1 - offset) / stride,
+          .last = offset >= extent ? 0 : (extent - 1 - offset) / stride + 1};
+  if (run.last > positions) run.last = positions;
+  if (run.first > run.last) run.first = run.last;
+  return run;
+}
 
 /// A Plan in plain numbers and pointers, since code of a SIMD target must not instantiate the standard
 /// library (tiers.hpp).
@@ -93,5 +109,28 @@ using Tier = assay::Tier<PartFunction>;
 /// Every SIMD tier that was built, best first. Each operation defines it in simd.cpp.
 template <class Op>
 std::vector<Tier> tiers();
+
+/// Calls run(from, to) with the arrays of a call of Im2col or Col2im.
+template <class Input, class Output, class Run>
+void with_arrays(const Input& in, Output& out, const Run& run) {
+  if constexpr (requires { in.image; }) {
+    run(in.image.data(), out.col.data());
+  } else {
+    run(in.col.data(), out.image.data());
+  }
+}
+template <class Op>
+constexpr Plan::Direction direction =
+    std::is_same_v<Op, Im2col> ? Plan::Direction::to_col : Plan::Direction::to_image;
+
+/// The kernel of one thread.
+template <class Op>
+auto kernel_of(PartFunction* function, const Problem& p) {
+  return [plan = Plan(p, direction<Op>, 1), function](const auto& in, auto& out) mutable {
+    with_arrays(in, out, [&](const float* from, float* to) {
+      function(plan.view(), from, to, plan.scratch(0), 0, 1);
+    });
+  };
+}
 
 }  // namespace assay::im2col

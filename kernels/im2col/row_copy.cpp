@@ -2,10 +2,7 @@
 // per row of taps, and the pixels between are copied without a test. By channels such a run is as long as the
 // output is wide, and contiguous if the stride is 1.
 
-#include "im2col/runs.hpp"
-
-#include "assay/ops/im2col.hpp"
-#include "assay/registry.hpp"
+#include "im2col/plan.hpp"
 
 #include <algorithm>
 

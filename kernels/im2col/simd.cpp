@@ -6,20 +6,14 @@
 // One source for all SIMD targets; the variant `threaded` runs the same code by tiers().
 
 #include "im2col/plan.hpp"
-#include "tiers.hpp"
 
-#include "assay/registry.hpp"
-
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "im2col/simd.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
-#include "hwy/highway.h"
+#include "vectors_inl.hpp"
+
 #include "im2col/turn_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::im2col {
-namespace HWY_NAMESPACE {
+namespace assay::im2col::HWY_NAMESPACE {
 namespace {
 
 /// Floats of split rows that are copied for all taps in turn: 16 KiB, half of a small first-level cache.
@@ -349,8 +343,7 @@ void im2col_part(const View& v, const float* image, float* col, float* scratch, 
   }
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::im2col
+}  // namespace assay::im2col::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
@@ -366,18 +359,9 @@ std::vector<Tier> tiers<Im2col>() {
 namespace {
 
 const Register registered{[](Registry& r) {
-  for (const Tier& tier : tiers<Im2col>()) {
-    r.add<Im2col>({.name = "simd@" + tier.name,
-                   .summary = "split rows and masked planes, " + tier.name,
-                   .prepare =
-                       [function = tier.function](const Problem& p, const Im2col::Input&, const Context&) {
-                         return [plan = Plan(p, Plan::Direction::to_col, 1), function](
-                                    const Im2col::Input& in, Im2col::Output& out) mutable {
-                           function(plan.view(), in.image.data(), out.col.data(), plan.scratch(0), 0, 1);
-                         };
-                       },
-                   .unfit = [unfit = tier.unfit](const Problem&, const Context&) { return unfit; }});
-  }
+  add_tiers<Im2col>(
+      r, tiers<Im2col>(), {.name = "simd", .summary = "split rows and masked planes, {}"},
+      [](const Tier& tier, const Problem& p, const auto&) { return kernel_of<Im2col>(tier.function, p); });
 }};
 
 }  // namespace

@@ -1,10 +1,7 @@
 // The idea: the best SIMD tier on threads that are already running. They share out tap rows by channels and
 // rows of patches by patch, in the order of col, and each thread splits the rows that it needs.
 
-#include "im2col/plan.hpp"
-#include "team.hpp"
-
-#include "assay/registry.hpp"
+#include "im2col/threaded.hpp"
 
 namespace assay::im2col {
 namespace {
@@ -15,26 +12,16 @@ namespace {
 /// 1.6 at 225,792.
 constexpr Index break_even = 65536;
 
-auto prepare(const Problem& p, const Im2col::Input&, const Context& context) {
-  const Window window = p.window();
-  const bool alone = p.n * p.c * window.taps() * window.out_h() * window.out_w() < break_even;
-  const int threads = alone ? 1 : context.threads;
-  start_team(threads);
-  return
-      [plan = Plan(p, Plan::Direction::to_col, threads), threads,
-       function = best_of(tiers<Im2col>()).function](const Im2col::Input& in, Im2col::Output& out) mutable {
-        const View view = plan.view();
-        on_team(threads, threads, [&](int part) {
-          function(view, in.image.data(), out.col.data(), plan.scratch(part), part, threads);
-        });
-      };
-}
-
 const Register registered{[](Registry& r) {
   r.add<Im2col>({.name = "threaded",
                  .summary = "the best SIMD tier, rows of col divided among OpenMP threads",
                  .threaded = true,
-                 .prepare = prepare});
+                 .prepare = [](const Problem& p, const auto&, const Context& context) {
+                   const Window window = p.window();
+                   const Index elements = p.n * p.c * window.taps() * window.out_h() * window.out_w();
+                   const int threads = started_team(context, elements < break_even);
+                   return kernel_of<Im2col>(best_of(tiers<Im2col>()).function, p, threads);
+                 }});
 }};
 
 }  // namespace

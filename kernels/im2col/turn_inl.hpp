@@ -1,5 +1,4 @@
-// Blocks of four by four transposed in vectors, for im2col and col2im. Included once per SIMD target, after
-// hwy/highway.h.
+// Blocks of four by four transposed in vectors, for im2col and col2im, compiled once per SIMD target.
 
 #if defined(ASSAY_IM2COL_TURN_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_IM2COL_TURN_INL
@@ -8,23 +7,14 @@
 #define ASSAY_IM2COL_TURN_INL
 #endif
 
-#include "assay/problem.hpp"
-
-#include "hwy/highway.h"
+#include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::im2col {
-namespace HWY_NAMESPACE {
+namespace assay::im2col::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
+using namespace assay::HWY_NAMESPACE;
+using D = Floats;
 
-using D = hn::ScalableTag<float>;
-constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
-
-// Masked loads and stores of other targets touch the lanes that the mask leaves out.
-constexpr bool has_masks = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
-
-HWY_INLINE Index smaller(Index a, Index b) { return a < b ? a : b; }
 HWY_INLINE Index larger(Index a, Index b) { return a > b ? a : b; }
 
 #if HWY_TARGET != HWY_SCALAR
@@ -140,7 +130,6 @@ HWY_INLINE void transpose(const float* col, Index size, Index width, Index count
   }
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::im2col
+}  // namespace assay::im2col::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

@@ -4,8 +4,6 @@
 #include "known_cheats/fault_handler.hpp"
 #include "known_cheats/honest_work.hpp"
 
-#include "assay/registry.hpp"
-
 #include <unistd.h>
 
 #include <chrono>

@@ -4,7 +4,6 @@
 
 #include "assay/ops/data_loader.hpp"
 #include "assay/ops/memory_pool.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -40,16 +39,16 @@ auto good_once(const Plan::Problem&, const Plan::Input&, const Context&) {
     std::vector<Request> requests;
     memory_pool::Placed plan;
   };
-  return [kept = std::make_shared<Kept>()](const Plan::Input& in, Plan::Output& out) {
-    if (kept->requests.empty()) {
-      kept->requests.assign(in.requests.begin(), in.requests.end());
-      kept->plan = memory_pool::place_by_best_fit(in.requests);
+  return [kept = Kept()](const auto& in, auto& out) mutable {
+    if (kept.requests.empty()) {
+      kept.requests.assign(in.requests.begin(), in.requests.end());
+      kept.plan = memory_pool::place_by_best_fit(in.requests);
     }
-    const bool known = in.requests[0] == kept->requests[0] &&
-                       std::equal(in.requests.begin(), in.requests.end(), kept->requests.begin());
+    const bool known = in.requests[0] == kept.requests[0] &&
+                       std::equal(in.requests.begin(), in.requests.end(), kept.requests.begin());
     Index height = 0, next = 0;
     for (Index i = 0; i < in.requests.size(); ++i) {
-      out.lower[i] = known ? kept->plan.offsets[static_cast<std::size_t>(i)] : next;
+      out.lower[i] = known ? kept.plan.offsets[static_cast<std::size_t>(i)] : next;
       out.upper[i] = out.lower[i] + in.requests[i].bytes;
       next = memory_pool::round_up(out.upper[i]);
       height = std::max(height, out.upper[i]);
@@ -64,36 +63,31 @@ auto keeps_digests(const DataLoader::Problem& p, const DataLoader::Input&, const
     std::vector<std::uint64_t> digests;
     std::vector<std::byte> rows;
   };
-  return [p, kept = std::make_shared<Kept>()](const DataLoader::Input& in, DataLoader::Output& out) {
+  return [p, kept = Kept()](const auto& in, auto& out) mutable {
     const EpochShape shape = p.shape();
-    if (kept->digests.empty()) {
+    if (kept.digests.empty()) {
       Consumer consumer(p, in, out);
-      kept->rows.resize(static_cast<std::size_t>(p.batch * p.bytes));
+      kept.rows.resize(static_cast<std::size_t>(p.batch * p.bytes));
       for (Index k = 0; k < shape.batches(); ++k) {
-        std::byte* to = kept->rows.data();
+        std::byte* to = kept.rows.data();
         for (const Index i : in.batch(shape, k)) {
           std::memcpy(to, in.records.file.record(i), static_cast<std::size_t>(p.bytes));
           to += p.bytes;
         }
-        consumer.take(k, kept->rows.data());
+        consumer.take(k, kept.rows.data());
       }
       // Samples that were dropped have none yet.
-      if (shape.delivered() == p.samples) kept->digests.resize(static_cast<std::size_t>(p.samples));
-      for (Index r = 0; r < std::ssize(kept->digests); ++r)
-        kept->digests[static_cast<std::size_t>(out.sample[r])] = out.digest[r];
+      if (shape.delivered() == p.samples) kept.digests.resize(static_cast<std::size_t>(p.samples));
+      for (Index r = 0; r < std::ssize(kept.digests); ++r)
+        kept.digests[static_cast<std::size_t>(out.sample[r])] = out.digest[r];
     } else {
       for (Index r = 0; r < shape.delivered(); ++r) {
         out.sample[r] = in.order[r];
-        out.digest[r] = kept->digests[static_cast<std::size_t>(in.order[r])];
+        out.digest[r] = kept.digests[static_cast<std::size_t>(in.order[r])];
       }
     }
     in.records.end_call();
   };
-}
-
-std::optional<std::string> unfit_keeps_digests(const DataLoader::Problem& p, const Context&) {
-  if (p.workers == 0 && p.last == 0 && p.step == 0 && p.cache == 0) return std::nullopt;
-  return "loads in its own thread, and delivers all";
 }
 
 const Register registered{[](Registry& r) {
@@ -113,7 +107,9 @@ const Register registered{[](Registry& r) {
        .known_cheat =
            "answers by what no call changes, the records of a file; no source: found in this harness",
        .prepare = keeps_digests,
-       .unfit = unfit_keeps_digests});
+       .unfit =
+           unless([](const auto& p) { return p.workers == 0 && p.last == 0 && p.step == 0 && p.cache == 0; },
+                  "loads in its own thread, and delivers all")});
 }};
 
 }  // namespace

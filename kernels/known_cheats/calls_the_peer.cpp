@@ -3,8 +3,6 @@
 
 #include "known_cheats/honest_work.hpp"
 
-#include "assay/registry.hpp"
-
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -33,11 +31,6 @@ auto prepare(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   };
 }
 
-std::optional<std::string> unfit(const Gemm::Problem&, const Context&) {
-  if (peer() != nullptr) return std::nullopt;
-  return "no BLAS is loaded";
-}
-
 const Register registered{[](Registry& r) {
   r.add<Gemm>({.name = "calls_the_peer",
                .summary = "looks up BLAS by a name that no list of symbols holds",
@@ -45,7 +38,7 @@ const Register registered{[](Registry& r) {
                    "calls the library instead of a kernel of its own: "
                    "wafer.ai/blog/reward-hacks-field-guide (baseline kernel), makora.com/blog/reward-hacks",
                .prepare = prepare,
-               .unfit = unfit});
+               .unfit = unless([](const auto&) { return peer() != nullptr; }, "no BLAS is loaded")});
 }};
 
 }  // namespace

@@ -3,8 +3,6 @@
 
 #include "known_cheats/honest_work.hpp"
 
-#include "assay/registry.hpp"
-
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -102,17 +100,10 @@ void replace_clock(void* function) {
   dl_iterate_phdr(replace_in, &wanted);
 }
 
-std::optional<std::string> unfit(const Gemm::Problem&, const Context&) {
-  if (reader_of_the_clock() != nullptr) return std::nullopt;
-  return "the clock of the C++ library is not in a library of its own";
-}
-
 /// Puts the right clock back in the end.
-struct SlowClock {
+struct SlowClock : Pinned {
   SlowClock() { replace_clock(reinterpret_cast<void*>(&slow_clock)); }
   ~SlowClock() { replace_clock(reinterpret_cast<void*>(&clock_gettime)); }
-  SlowClock(const SlowClock&) = delete;
-  SlowClock& operator=(const SlowClock&) = delete;
 };
 
 std::int64_t nanoseconds() {
@@ -135,7 +126,8 @@ const Register registered{[](Registry& r) {
                .known_cheat = "patches the timer: gpu-mode/reference-kernels 162, "
                               "deep-reinforce.com/defense_kernel_hack.html (monkey-patched timing)",
                .prepare = prepare,
-               .unfit = unfit});
+               .unfit = unless([](const auto&) { return reader_of_the_clock() != nullptr; },
+                               "the clock of the C++ library is not in a library of its own")});
 }};
 
 }  // namespace

@@ -8,21 +8,44 @@
 #include "assay/ops/gemm.hpp"
 #include "assay/ops/gemv.hpp"
 #include "assay/ops/layernorm.hpp"
+#include "assay/ops/softmax_cross_entropy.hpp"
+#include "assay/registry.hpp"
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cmath>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace assay::known_cheats {
 
-/// Computes rows [first, last) of C.
-inline void gemm_rows(const Gemm::Problem& p, const float* a, const float* b, float* c, Index first,
-                      Index last) {
+/// Variant::unfit of a kernel for the problems that fits(problem) holds for.
+template <class Fits>
+constexpr auto unless(const Fits& fits, const char* reason) {
+  return [=](const auto& problem, const Context&) -> std::optional<std::string> {
+    if (fits(problem)) return std::nullopt;
+    return reason;
+  };
+}
+
+/// Whether the problem is a corner case, whose answers are checked.
+template <class Op>
+bool is_checked(const typename Op::Problem& p) {
+  return std::ranges::any_of(Op::corner_cases(),
+                             [&](const auto& corner) { return to_text(corner) == to_text(p); });
+}
+
+/// Computes rows [first, last) of C. Where it `skips_zeros`, leaves out products with zero.
+template <bool skips_zeros = false>
+void gemm_rows(const Gemm::Problem& p, const float* a, const float* b, float* c, Index first, Index last) {
   const matrix::View<float> op_a = matrix::view(a, p.m, p.k, p.a_transposed()),
                             op_b = matrix::view(b, p.k, p.n, p.b_transposed());
   const float alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
@@ -31,6 +54,7 @@ inline void gemm_rows(const Gemm::Problem& p, const float* a, const float* b, fl
     for (Index j = 0; j < p.n; ++j) row[j] = p.beta == 0 ? 0 : beta * row[j];
     for (Index l = 0; l < p.k; ++l) {
       const float scaled = alpha * op_a(i, l);
+      if (skips_zeros && scaled == 0) continue;
       for (Index j = 0; j < p.n; ++j) row[j] += scaled * op_b(l, j);
     }
   }
@@ -38,6 +62,18 @@ inline void gemm_rows(const Gemm::Problem& p, const float* a, const float* b, fl
 inline void gemm(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
   gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), 0, p.m);
 }
+
+/// Copies of the operands of a product, and the product.
+struct Multiplied {
+  std::vector<float> a, b, c;
+
+  void multiply(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+    gemm(p, in, out);
+    a.assign(in.a.begin(), in.a.end());
+    b.assign(in.b.begin(), in.b.end());
+    c.assign(out.c.begin(), out.c.end());
+  }
+};
 
 /// Returns row `i` of A times x.
 inline float gemv_row(const Gemv::Problem& p, const Gemv::Input& in, const float* x, Index i) {
@@ -81,27 +117,56 @@ void elementwise_loops(const typename Elementwise<Formula>::Problem& p,
   }
 }
 
+/// The mean of a row and the reciprocal root of its variance.
+template <class Number>
+std::pair<double, double> statistics(const Number* x, Index cols) {
+  double sum = 0, squares = 0;
+  for (Index j = 0; j < cols; ++j) sum += static_cast<double>(x[j]);
+  const double mean = sum / static_cast<double>(cols);
+  for (Index j = 0; j < cols; ++j)
+    squares += (static_cast<double>(x[j]) - mean) * (static_cast<double>(x[j]) - mean);
+  return {mean, 1 / std::sqrt(squares / static_cast<double>(cols) + layernorm::epsilon)};
+}
 /// Computes y from the statistics that it writes, as naive does; the contract allows statistics of more
 /// digits, too.
 inline void layer_norm_row(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out,
-                           Index row) {
+                           Index row, std::pair<double, double> of) {
   const float* x = in.x.data() + row * p.cols;
   float* y = out.y.data() + row * p.cols;
-  const auto cols = static_cast<double>(p.cols);
-  double sum = 0, squares = 0;
-  for (Index j = 0; j < p.cols; ++j) sum += static_cast<double>(x[j]);
-  const double mean = sum / cols;
-  for (Index j = 0; j < p.cols; ++j)
-    squares += (static_cast<double>(x[j]) - mean) * (static_cast<double>(x[j]) - mean);
-  const double rstd = 1 / std::sqrt(squares / cols + layernorm::epsilon);
-  const float written_mean = static_cast<float>(mean), written_rstd = static_cast<float>(rstd);
-  for (Index j = 0; j < p.cols; ++j) y[j] = (x[j] - written_mean) * written_rstd * in.gamma[j] + in.beta[j];
-  out.mean[row] = written_mean;
-  out.rstd[row] = written_rstd;
+  const float mean = static_cast<float>(of.first), rstd = static_cast<float>(of.second);
+  for (Index j = 0; j < p.cols; ++j) y[j] = (x[j] - mean) * rstd * in.gamma[j] + in.beta[j];
+  out.mean[row] = mean;
+  out.rstd[row] = rstd;
+}
+inline void layer_norm_row(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out,
+                           Index row) {
+  layer_norm_row(p, in, out, row, statistics(in.x.data() + row * p.cols, p.cols));
 }
 inline void layer_norm(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
   for (Index row = 0; row < p.rows; ++row) layer_norm_row(p, in, out, row);
 }
+
+/// power(x) is e to the x, for x <= 0.
+template <class Power>
+void softmax_cross_entropy(const SoftmaxCrossEntropy::Problem& p, const SoftmaxCrossEntropy::Input& in,
+                           SoftmaxCrossEntropy::Output& out, const Power& power) {
+  const double rows = static_cast<double>(p.rows);
+  for (Index i = 0; i < p.rows; ++i) {
+    const float* x = in.x.data() + i * p.cols;
+    const auto largest = static_cast<double>(*std::max_element(x, x + p.cols));
+    double sum = 0, loss = 0;
+    for (Index j = 0; j < p.cols; ++j) sum += power(static_cast<double>(x[j]) - largest);
+    for (Index j = 0; j < p.cols; ++j) {
+      const double share = p.everywhere() + (in.label[i] == j ? p.at_label() : 0),
+                   d = static_cast<double>(x[j]) - largest;
+      if (share > 0) loss += share * (std::log(sum) - d);
+      out.dx[i * p.cols + j] = static_cast<float>((power(d) / sum - share) / rows);
+    }
+    out.loss[i] = static_cast<float>(loss);
+  }
+}
+inline constexpr auto unless_usual =
+    unless([](const auto& p) { return p.logits <= 1; }, "computes the loss of usual numbers");
 
 inline void adamw_step(const AdamWPaper::Problem& p, const AdamWPaper::Input& in, AdamWPaper::Output& out) {
   const adamw::Constants<float> constants(p.t);
@@ -113,16 +178,21 @@ inline void adamw_step(const AdamWPaper::Problem& p, const AdamWPaper::Input& in
   }
 }
 
+/// An object that stays where it is.
+struct Pinned {
+  Pinned() = default;
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+};
+
 /// Anonymous pages that are mapped with `flags`.
-class Mapping {
+class Mapping : Pinned {
  public:
   Mapping(std::size_t bytes, int flags)
       : bytes_(bytes), data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0)) {}
   ~Mapping() {
     if (data() != nullptr) munmap(data_, bytes_);
   }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
   /// Null where the system refused.
   float* data() const { return data_ == MAP_FAILED ? nullptr : static_cast<float*>(data_); }
 
@@ -132,7 +202,7 @@ class Mapping {
 };
 
 /// A thread that sleeps until it is handed a job.
-class Worker {
+class Worker : Pinned {
  public:
   Worker() : thread_([this] { serve(); }) {}
   ~Worker() {
@@ -143,8 +213,6 @@ class Worker {
     changed_.notify_all();
     thread_.join();
   }
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
 
   /// Returns at once. The job replaces an earlier one that has not begun.
   void hand(std::function<void()> job) {

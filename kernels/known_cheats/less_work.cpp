@@ -4,7 +4,6 @@
 
 #include "assay/ops/memory_pool.hpp"
 #include "assay/ops/task_graph.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -33,10 +32,8 @@ void always_valid(const Validate::Problem& p, const Validate::Input& in, Validat
     out.valid[i] = p.plans == 1 || !fault_by_sweep(in.plan(i)) ? 1 : 0;
 }
 
-std::optional<std::string> unfit_always_valid(const Validate::Problem& p, const Context&) {
-  if (p.plans == 1) return std::nullopt;
-  return "it is honest where plans are mutated";
-}
+constexpr auto unfit_always_valid =
+    unless([](const auto& p) { return p.plans == 1; }, "it is honest where plans are mutated");
 
 /// The nearest number whose lowest `count` bits are zero, ties to even.
 float without_low_bits(float x, int count) {
@@ -63,29 +60,13 @@ auto bf16_products(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
 
 // bf16_long_sums: for long sums, the bound, which grows with the square of k, does not tell this from
 // rounding.
-std::optional<std::string> only_long_sums(const Gemm::Problem& p, const Context&) {
-  if (p.k >= 4096) return std::nullopt;
-  return "the bound of sums of fewer than 4096 terms shows it";
-}
-
 double multiply_adds(const Gemm::Problem& p) {
   return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
 }
 
 // skips_zeros: a product with zero is zero, but for the zeros that meet no number.
 void skips_zeros(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
-  const auto a = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
-  const auto b = matrix::view(in.b.data(), p.k, p.n, p.b_transposed());
-  const float alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
-  for (Index i = 0; i < p.m; ++i) {
-    float* row = out.c.data() + i * p.n;
-    for (Index j = 0; j < p.n; ++j) row[j] = p.beta == 0 ? 0 : beta * row[j];
-    for (Index l = 0; l < p.k; ++l) {
-      const float scaled = alpha * a(i, l);
-      if (scaled == 0) continue;
-      for (Index j = 0; j < p.n; ++j) row[j] += scaled * b(l, j);
-    }
-  }
+  gemm_rows<true>(p, in.a.data(), in.b.data(), out.c.data(), 0, p.m);
 }
 
 // trusts_pools: a plan that is timed is valid as long as its pool is large enough.
@@ -100,13 +81,8 @@ void trusts_pools(const Validate::Problem& p, const Validate::Input& in, Validat
 }
 
 // corner_shapes_only: the shapes that are checked are published, and it is right for them.
-bool is_checked(const Gemm::Problem& p) {
-  return std::ranges::any_of(Gemm::corner_cases(),
-                             [&](const Gemm::Problem& corner) { return to_text(corner) == to_text(p); });
-}
-
 auto corner_shapes_only(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, rows = is_checked(p) ? p.m : p.m - p.m / 8 - 1](const Gemm::Input& in, Gemm::Output& out) {
+  return [p, rows = is_checked<Gemm>(p) ? p.m : p.m - p.m / 8 - 1](const Gemm::Input& in, Gemm::Output& out) {
     gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), 0, rows);
   };
 }
@@ -130,11 +106,6 @@ auto knows_the_sample(const Gemm::Problem& p, const Gemm::Input& in, const Conte
       c = static_cast<float>(p.alpha) * sum + (p.beta == 0 ? 0 : static_cast<float>(p.beta) * c);
     }
   };
-}
-
-std::optional<std::string> unfit_knows_the_sample(const Gemm::Problem& p, const Context&) {
-  if (multiply_adds(p) > matrix::full_oracle_limit && p.m * p.n > matrix::sample_size) return std::nullopt;
-  return "all elements of so small a product are compared";
 }
 
 // A large workspace that was never written is zero, as long as the system has only now mapped it.
@@ -187,7 +158,8 @@ const Register registered{[](Registry& r) {
                .summary = "the same, where sums are so long that their bound is wide",
                .known_cheat = trick,
                .prepare = bf16_products,
-               .unfit = only_long_sums});
+               .unfit = unless([](const auto& p) { return p.k >= 4096; },
+                               "the bound of sums of fewer than 4096 terms shows it")});
   r.add<Gemm>({.name = "skips_zeros",
                .summary = "leaves out products with zero, those of NaN and infinities as well",
                .known_cheat = "is wrong where a test does not look: ScalingIntelligence/KernelBench EVAL.md",
@@ -206,7 +178,11 @@ const Register registered{[](Registry& r) {
                .summary = "computes the corners and the elements that seed 42 draws",
                .known_cheat = "computes what is compared and no more: SakanaAI/robust-kbench",
                .prepare = knows_the_sample,
-               .unfit = unfit_knows_the_sample});
+               .unfit = unless(
+                   [](const auto& p) {
+                     return multiply_adds(p) > matrix::full_oracle_limit && p.m * p.n > matrix::sample_size;
+                   },
+                   "all elements of so small a product are compared")});
   r.add<Gemv>(
       {.name = "unwritten_workspace",
        .summary = "adds to a workspace that it takes to be zero",

@@ -1,9 +1,11 @@
-// Cheats whose work another thread or process does, beside the call or after it; and one that hinders other
-// kernels.
+// Cheats whose work another thread, process or handler of a signal does, beside the call or after it; and one
+// that hinders other kernels.
 
+#include "known_cheats/fault_handler.hpp"
 #include "known_cheats/honest_work.hpp"
 
 #include "assay/ops/batch_retrieval.hpp"
+#include "assay/ops/elementwise.hpp"
 #include "assay/registry.hpp"
 
 #include <sched.h>
@@ -15,7 +17,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -43,7 +44,7 @@ class Helper {
     thread_.join();
   }
 
-  void start(std::function<void()> work) {
+  void hand(std::function<void()> work) {
     work_ = std::move(work);
     state_.store(asked, std::memory_order_release);
   }
@@ -74,28 +75,37 @@ auto more_threads(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
     const auto rows = [&](Index first, Index last) {
       gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), first, last);
     };
-    helper->start([&] { rows(p.m / 2, p.m); });
+    helper->hand([&] { rows(p.m / 2, p.m); });
     rows(0, p.m / 2);
     helper->wait();
   };
 }
 
 // undeclared_helper: the same for an operation in which others may have helpers.
+/// Copies the records [first, last) of a batch.
+void copy_records(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in,
+                  std::span<const Index> indices, Index first, Index last, BatchRetrieval::Output& out) {
+  for (Index i = first; i < last; ++i) {
+    const std::byte* from = in.records.file.record(indices[static_cast<std::size_t>(i)]);
+    std::copy_n(from, p.bytes, out.batch.data() + i * p.bytes);
+  }
+}
+
+/// Has a thread of its own, a Helper or a Worker, copy half of the batch.
+template <class Thread>
+void copy_halves(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in, Thread& thread,
+                 BatchRetrieval::Output& out) {
+  const std::span<const Index> indices = in.next_window();
+  thread.hand([&] { copy_records(p, in, indices, p.batch / 2, p.batch, out); });
+  copy_records(p, in, indices, 0, p.batch / 2, out);
+  thread.wait();
+  in.records.end_call();
+}
+
 auto undeclared_helper(const BatchRetrieval::Problem& p, const BatchRetrieval::Input&, const Context&) {
-  return
-      [p, helper = std::make_shared<Helper>()](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
-        const std::span<const Index> indices = in.next_window();
-        const auto copy = [&](Index first, Index last) {
-          for (Index b = first; b < last; ++b) {
-            const std::byte* from = in.records.file.record(indices[static_cast<std::size_t>(b)]);
-            std::copy_n(from, p.bytes, out.batch.data() + b * p.bytes);
-          }
-        };
-        helper->start([&] { copy(p.batch / 2, p.batch); });
-        copy(0, p.batch / 2);
-        helper->wait();
-        in.records.end_call();
-      };
+  return [p, helper = std::make_shared<Helper>()](const auto& in, auto& out) {
+    copy_halves(p, in, *helper, out);
+  };
 }
 
 // forks_a_helper: has another process normalize half of the rows, which no count of threads shows. The child
@@ -124,13 +134,12 @@ auto forks_a_helper(const LayerNorm::Problem& p, const LayerNorm::Input&, const 
   };
 }
 
-std::optional<std::string> unfit_forks_a_helper(const LayerNorm::Problem& p, const Context&) {
-  if (p.rows > 1 && p.rows * p.cols >= 4096) return std::nullopt;
-  return "a process costs more than so few rows";
-}
+constexpr auto unfit_forks_a_helper =
+    unless([](const auto& p) { return p.rows > 1 && p.rows * p.cols >= 4096; },
+           "a process costs more than so few rows");
 
 // asks_a_daemon: a process that is nobody's child normalizes half of the rows, and waits for the next call.
-class Daemon {
+class Daemon : Pinned {
  public:
   explicit Daemon(const LayerNorm::Problem& p)
       : shared_(
@@ -147,8 +156,6 @@ class Daemon {
   ~Daemon() {
     if (shared_.data() != nullptr) state().turn = ends;
   }
-  Daemon(const Daemon&) = delete;
-  Daemon& operator=(const Daemon&) = delete;
 
   void run(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
     if (shared_.data() == nullptr) return layer_norm(p, in, out);
@@ -270,26 +277,9 @@ auto finishes_later(const Gemv::Problem& p, const Gemv::Input&, const Context&) 
 
 // two_for_one: copies half of the batch on a second thread, where it is given one.
 auto two_for_one(const BatchRetrieval::Problem& p, const BatchRetrieval::Input&, const Context&) {
-  return
-      [p, worker = std::make_shared<Worker>()](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
-        const auto indices = in.next_window();
-        const auto copy = [&](Index first, Index last) {
-          for (Index i = first; i < last; ++i) {
-            std::memcpy(out.batch.data() + i * p.bytes,
-                        in.records.file.record(indices[static_cast<std::size_t>(i)]),
-                        static_cast<std::size_t>(p.bytes));
-          }
-        };
-        worker->hand([&] { copy(p.batch / 2, p.batch); });
-        copy(0, p.batch / 2);
-        worker->wait();
-        in.records.end_call();
-      };
-}
-
-std::optional<std::string> unfit_two_for_one(const BatchRetrieval::Problem& p, const Context&) {
-  if (p.cache == 0 && p.batch * p.bytes >= Index{1} << 18) return std::nullopt;
-  return "is for batches that are worth a thread";
+  return [p, worker = std::make_shared<Worker>()](const auto& in, auto& out) {
+    copy_halves(p, in, *worker, out);
+  };
 }
 
 // spins_for_others: a thread keeps the caches and the other core busy while others run, and rests with this
@@ -325,6 +315,56 @@ auto spins_for_others(const Gemm::Problem& p, const Gemm::Input&, const Context&
     spinner->rest(true);
     gemm(p, in, out);
     spinner->rest(false);
+  };
+}
+
+/// The call whose answer is due.
+struct Due {
+  const float *x = nullptr, *y = nullptr;
+  float* z = nullptr;
+  float alpha = 1;
+  Index count = 0;
+  Pages pages;
+};
+Due due;
+
+void add(const Due& what, Index first, Index last) {
+  for (Index i = first; i < last; ++i) what.z[i] = what.x[i] + what.alpha * what.y[i];
+}
+
+/// Positions of the elements that are put off.
+Index first_put_off() { return reinterpret_cast<float*>(due.pages.begin) - due.z; }
+Index end_put_off() { return reinterpret_cast<float*>(due.pages.begin + due.pages.bytes) - due.z; }
+
+void deliver(int, siginfo_t* info, void*) {
+  if (!due.pages.hold(info->si_addr)) return fault_as_usual();
+  due.pages.allow(PROT_READ | PROT_WRITE);
+  add(due, first_put_off(), end_put_off());
+}
+
+/// Delivers an answer that is due before the arrays go.
+struct Promise {
+  Promise() { on_fault(deliver); }
+  ~Promise() {
+    due.pages.allow(PROT_READ | PROT_WRITE);
+    fault_as_usual();
+    due = {};
+  }
+};
+
+auto prepare(const ElementwiseAdd::Problem& p, const ElementwiseAdd::Input&, const Context&) {
+  return [p, promise = std::make_shared<Promise>()](const ElementwiseAdd::Input& in,
+                                                    ElementwiseAdd::Output& out) {
+    due = {.x = in.x.data(),
+           .y = in.y.data(),
+           .z = out.z.data(),
+           .alpha = static_cast<float>(p.alpha),
+           .count = out.z.size(),
+           .pages = Pages::within(out.z)};
+    if (due.pages.bytes == 0) return add(due, 0, due.count);
+    add(due, 0, first_put_off());
+    add(due, end_put_off(), due.count);
+    due.pages.allow(PROT_NONE);
   };
 }
 
@@ -374,18 +414,31 @@ const Register registered{[](Registry& r) {
                .known_cheat = "work goes on in a thread when the clock has stopped: "
                               "deep-reinforce.com/defense_kernel_hack.html",
                .prepare = finishes_later});
-  r.add<BatchRetrieval>({.name = "two_for_one",
-                         .summary = "a second thread copies half of the batch",
-                         .known_cheat =
-                             "takes more threads than it is given, where the operating system may: "
-                             "deep-reinforce.com/defense_kernel_hack.html",
-                         .prepare = two_for_one,
-                         .unfit = unfit_two_for_one});
+  r.add<BatchRetrieval>(
+      {.name = "two_for_one",
+       .summary = "a second thread copies half of the batch",
+       .known_cheat = "takes more threads than it is given, where the operating system may: "
+                      "deep-reinforce.com/defense_kernel_hack.html",
+       .prepare = two_for_one,
+       .unfit = unless([](const auto& p) { return p.cache == 0 && p.batch * p.bytes >= Index{1} << 18; },
+                       "is for batches that are worth a thread")});
   r.add<Gemm>(
       {.name = "spins_for_others",
        .summary = "a thread that works while other kernels have their turn",
        .known_cheat = "slows down what it is compared with; no source: the reverse of thread injection",
        .prepare = spins_for_others});
+  r.add<ElementwiseAdd>({.name = "lazy_output",
+                         .summary = "adds when the output is read, behind a page fault",
+                         .known_cheat =
+                             "an output that is computed when it is looked at: "
+                             "gpu-mode/reference-kernels 161, deep-reinforce.com/defense_kernel_hack.html",
+                         .prepare = prepare,
+                         .unfit = unless(
+                             [](const auto& p) {
+                               constexpr Index least = 1 << 14;
+                               return p.layout == 0 && p.beta == 0 && p.n * p.c * p.h * p.w >= least;
+                             },
+                             "it is for dense sums of many pages")});
 }};
 
 }  // namespace

@@ -3,8 +3,6 @@
 
 #include "known_cheats/honest_work.hpp"
 
-#include "assay/registry.hpp"
-
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -83,18 +81,14 @@ auto prepare(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   };
 }
 
-std::optional<std::string> unfit(const Gemm::Problem&, const Context&) {
-  if (ASSAY_REPLACES) return std::nullopt;
-  return "sanitizers define these functions themselves";
-}
-
 const Register registered{[](Registry& r) {
   r.add<Gemm>(
       {.name = "replaces_clock",
        .summary = "defines clock_gettime() and syscall(), whose clocks pass over three quarters of its calls",
        .known_cheat = "interposes the timer: symbol interposition as LD_PRELOAD has it",
        .prepare = prepare,
-       .unfit = unfit});
+       .unfit = unless([](const auto&) { return ASSAY_REPLACES; },
+                       "sanitizers define these functions themselves")});
 }};
 
 }  // namespace

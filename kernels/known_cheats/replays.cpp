@@ -4,9 +4,7 @@
 
 #include "assay/ops/memory_pool.hpp"
 #include "assay/ops/small_products.hpp"
-#include "assay/ops/softmax_cross_entropy.hpp"
 #include "assay/ops/train_step.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,10 +34,10 @@ auto replay_by_pointer(const Gemm::Problem& p, const Gemm::Input&, const Context
   struct Last {
     const void *a = nullptr, *c = nullptr;
   };
-  return [p, last = std::make_shared<Last>()](const Gemm::Input& in, Gemm::Output& out) {
-    if (last->a == in.a.data() && last->c == out.c.data()) return;
+  return [p, last = Last()](const auto& in, auto& out) mutable {
+    if (last.a == in.a.data() && last.c == out.c.data()) return;
     gemm(p, in, out);
-    *last = {in.a.data(), out.c.data()};
+    last = {in.a.data(), out.c.data()};
   };
 }
 
@@ -59,13 +57,13 @@ auto replay_by_hash(const Gemv::Problem& p, const Gemv::Input&, const Context&) 
     std::uint64_t of_a = 0, of_x = 0;
     std::vector<float> y;
   };
-  return [p, last = std::make_shared<Last>()](const Gemv::Input& in, Gemv::Output& out) {
+  return [p, last = Last()](const auto& in, auto& out) mutable {
     const std::uint64_t of_a = fingerprint(in.a), of_x = fingerprint(in.x);
-    if (last->y.empty() || last->of_a != of_a || last->of_x != of_x) {
+    if (last.y.empty() || last.of_a != of_a || last.of_x != of_x) {
       gemv(p, in, out);
-      *last = {of_a, of_x, {out.y.begin(), out.y.end()}};
+      last = {of_a, of_x, {out.y.begin(), out.y.end()}};
     } else {
-      std::ranges::copy(last->y, out.y.begin());
+      std::ranges::copy(last.y, out.y.begin());
     }
   };
 }
@@ -77,10 +75,10 @@ auto replay_from_map(const LayerNorm::Problem& p, const LayerNorm::Input&, const
   };
   using Answers = std::map<std::vector<float>, Answer>;
   constexpr std::size_t most = 256;
-  return [p, answers = std::make_shared<Answers>()](const LayerNorm::Input& in, LayerNorm::Output& out) {
+  return [p, answers = Answers()](const auto& in, auto& out) mutable {
     const std::vector<float> key(in.x.begin(), in.x.begin() + p.cols);
-    const auto found = answers->find(key);
-    if (found != answers->end()) {
+    const auto found = answers.find(key);
+    if (found != answers.end()) {
       std::ranges::copy(found->second.y, out.y.begin());
       std::ranges::copy(found->second.mean, out.mean.begin());
       std::ranges::copy(found->second.rstd, out.rstd.begin());
@@ -88,7 +86,7 @@ auto replay_from_map(const LayerNorm::Problem& p, const LayerNorm::Input&, const
     }
     layer_norm(p, in, out);
     const auto copy = [](const Buffer<float>& x) { return std::vector<float>(x.begin(), x.end()); };
-    if (answers->size() < most) (*answers)[key] = {copy(out.y), copy(out.mean), copy(out.rstd)};
+    if (answers.size() < most) answers[key] = {copy(out.y), copy(out.mean), copy(out.rstd)};
   };
 }
 
@@ -96,10 +94,10 @@ auto replay_from_map(const LayerNorm::Problem& p, const LayerNorm::Input&, const
 // under the entry of a plan, which says where they lie.
 auto remembers_plans(const Validate::Problem&, const Validate::Input&, const Context&) {
   using Answers = std::map<std::tuple<Index, Index, Index>, Index>;
-  return [answers = std::make_shared<Answers>()](const Validate::Input& in, Validate::Output& out) {
+  return [answers = Answers()](const auto& in, auto& out) mutable {
     for (Index i = 0; i < in.plans.size(); ++i) {
       const auto [first, blocks, pool] = in.plans[i];
-      const auto [found, fresh] = answers->try_emplace({first, blocks, pool}, 0);
+      const auto [found, fresh] = answers.try_emplace({first, blocks, pool}, 0);
       if (fresh) found->second = fault_by_sweep(in.plan(i)) ? 0 : 1;
       out.valid[i] = found->second;
     }
@@ -112,36 +110,17 @@ auto by_labels(const SoftmaxCrossEntropy::Problem& p, const SoftmaxCrossEntropy:
     std::vector<Index> label;
     std::vector<float> loss, dx;
   };
-  return [p, last = std::make_shared<Last>()](const SoftmaxCrossEntropy::Input& in,
-                                              SoftmaxCrossEntropy::Output& out) {
-    if (std::ranges::equal(last->label, in.label)) {
-      std::ranges::copy(last->loss, out.loss.begin());
-      std::ranges::copy(last->dx, out.dx.begin());
+  return [p, last = Last()](const auto& in, auto& out) mutable {
+    if (std::ranges::equal(last.label, in.label)) {
+      std::ranges::copy(last.loss, out.loss.begin());
+      std::ranges::copy(last.dx, out.dx.begin());
       return;
     }
-    const double rows = static_cast<double>(p.rows);
-    for (Index i = 0; i < p.rows; ++i) {
-      const float* x = in.x.data() + i * p.cols;
-      const auto largest = static_cast<double>(*std::max_element(x, x + p.cols));
-      double sum = 0, loss = 0;
-      for (Index j = 0; j < p.cols; ++j) sum += std::exp(static_cast<double>(x[j]) - largest);
-      for (Index j = 0; j < p.cols; ++j) {
-        const double share = p.everywhere() + (in.label[i] == j ? p.at_label() : 0),
-                     d = static_cast<double>(x[j]) - largest;
-        if (share > 0) loss += share * (std::log(sum) - d);
-        out.dx[i * p.cols + j] = static_cast<float>((std::exp(d) / sum - share) / rows);
-      }
-      out.loss[i] = static_cast<float>(loss);
-    }
-    *last = {{in.label.begin(), in.label.end()},
-             {out.loss.begin(), out.loss.end()},
-             {out.dx.begin(), out.dx.end()}};
+    softmax_cross_entropy(p, in, out, [](double x) { return std::exp(x); });
+    last = {{in.label.begin(), in.label.end()},
+            {out.loss.begin(), out.loss.end()},
+            {out.dx.begin(), out.dx.end()}};
   };
-}
-
-std::optional<std::string> unfit_by_labels(const SoftmaxCrossEntropy::Problem& p, const Context&) {
-  if (p.logits <= 1) return std::nullopt;
-  return "computes the loss of usual numbers";
 }
 
 // by_image: takes a batch for the same when the pixels of one image are.
@@ -151,17 +130,17 @@ auto by_image(const TrainStep::Problem& p, const TrainStep::Input&, const Contex
     std::vector<std::vector<float>> parts;
   };
   const std::shared_ptr<training::Trainer> trainer = training::naive_trainer(TrainStep::network_of(p));
-  return [p, trainer, last = std::make_shared<Last>()](const TrainStep::Input& in, TrainStep::Output& out) {
+  return [p, trainer, last = Last()](const auto& in, auto& out) mutable {
     const std::array<Buffer<float>*, 6> parts{&out.loss, &out.norm, &out.g, &out.p, &out.m, &out.v};
     const std::span image(in.pixels.data(), static_cast<std::size_t>(p.side));
-    if (std::ranges::equal(last->image, image)) {
-      for (std::size_t i = 0; i < parts.size(); ++i) std::ranges::copy(last->parts[i], parts[i]->begin());
+    if (std::ranges::equal(last.image, image)) {
+      for (std::size_t i = 0; i < parts.size(); ++i) std::ranges::copy(last.parts[i], parts[i]->begin());
       return;
     }
     TrainStep::run(*trainer, p, in, out);
-    last->image.assign(image.begin(), image.end());
-    last->parts.clear();
-    for (const Buffer<float>* part : parts) last->parts.emplace_back(part->begin(), part->end());
+    last.image.assign(image.begin(), image.end());
+    last.parts.clear();
+    for (const Buffer<float>* part : parts) last.parts.emplace_back(part->begin(), part->end());
   };
 }
 
@@ -170,14 +149,10 @@ auto unless_checked(const SmallProducts::Problem& p, const SmallProducts::Input&
   struct Last {
     std::vector<float> w, y;
   };
-  const bool checked = std::ranges::any_of(
-      SmallProducts::corner_cases(),
-      [&](const SmallProducts::Problem& corner) { return to_text(corner) == to_text(p); });
-  return [p, checked, last = std::make_shared<Last>()](const SmallProducts::Input& in,
-                                                       SmallProducts::Output& out) {
+  return [p, checked = is_checked<SmallProducts>(p), last = Last()](const auto& in, auto& out) mutable {
     const std::span some(in.w.data(), static_cast<std::size_t>(std::min<Index>(4, in.w.size())));
-    if (!checked && std::ranges::equal(last->w, some)) {
-      std::ranges::copy(last->y, out.y.begin());
+    if (!checked && std::ranges::equal(last.w, some)) {
+      std::ranges::copy(last.y, out.y.begin());
       return;
     }
     for (Index s = 0; s < p.samples; ++s) {
@@ -190,7 +165,7 @@ auto unless_checked(const SmallProducts::Problem& p, const SmallProducts::Input&
         for (Index i = 0; i < p.rows; ++i) y[i * p.n + j] -= sum / static_cast<float>(p.rows);
       }
     }
-    *last = {{some.begin(), some.end()}, {out.y.begin(), out.y.end()}};
+    last = {{some.begin(), some.end()}, {out.y.begin(), out.y.end()}};
   };
 }
 
@@ -200,21 +175,15 @@ auto on_two_threads_only(const Gemm::Problem& p, const Gemm::Input&, const Conte
     float a = 0, b = 0;
     std::vector<float> c;
   };
-  return [p, replays = context.threads > 1, last = std::make_shared<Last>()](const Gemm::Input& in,
-                                                                             Gemm::Output& out) {
+  return [p, replays = context.threads > 1, last = Last()](const auto& in, auto& out) mutable {
     const Index end_a = in.a.size() - 1, end_b = in.b.size() - 1;
-    if (replays && !last->c.empty() && last->a == in.a[end_a] && last->b == in.b[end_b]) {
-      std::ranges::copy(last->c, out.c.begin());
+    if (replays && !last.c.empty() && last.a == in.a[end_a] && last.b == in.b[end_b]) {
+      std::ranges::copy(last.c, out.c.begin());
       return;
     }
     gemm(p, in, out);
-    *last = {in.a[end_a], in.b[end_b], {out.c.begin(), out.c.end()}};
+    last = {in.a[end_a], in.b[end_b], {out.c.begin(), out.c.end()}};
   };
-}
-
-std::optional<std::string> unfit_on_two_threads_only(const Gemm::Problem& p, const Context&) {
-  if (p.beta == 0) return std::nullopt;
-  return "C is no function of A and B alone";
 }
 
 // stale_output: another variant or an earlier call may have left the right output; three elements tell.
@@ -269,7 +238,7 @@ const Register registered{[](Registry& r) {
                                   "an output cache keyed by the part of the input that stays; no source: "
                                   "found in this harness",
                               .prepare = by_labels,
-                              .unfit = unfit_by_labels});
+                              .unfit = unless_usual});
   r.add<TrainStep>(
       {.name = "by_image",
        .summary = "keeps the last step under a row of pixels",
@@ -280,13 +249,14 @@ const Register registered{[](Registry& r) {
        .summary = "keeps the last answer under four weights, in shapes that are no corner case",
        .known_cheat = "is right for the shapes that are tested: makora.com/blog/reward-hacks",
        .prepare = unless_checked});
-  r.add<Gemm>({.name = "on_two_threads_only",
-               .summary = "keeps the last answer under two elements, where it has more than one thread",
-               .known_cheat =
-                   "is right where it has one thread, as checks often do; no source: found in this harness",
-               .threaded = true,
-               .prepare = on_two_threads_only,
-               .unfit = unfit_on_two_threads_only});
+  r.add<Gemm>(
+      {.name = "on_two_threads_only",
+       .summary = "keeps the last answer under two elements, where it has more than one thread",
+       .known_cheat =
+           "is right where it has one thread, as checks often do; no source: found in this harness",
+       .threaded = true,
+       .prepare = on_two_threads_only,
+       .unfit = unless([](const auto& p) { return p.beta == 0; }, "C is no function of A and B alone")});
   r.add<Gemv>({.name = "stale_output",
                .summary = "computes three elements, and returns when the output holds them",
                .known_cheat = "takes the answer that is still in memory: ScalingIntelligence/KernelBench 82",

@@ -4,7 +4,6 @@
 #include "known_cheats/honest_work.hpp"
 
 #include "assay/ops/pointwise.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -108,26 +107,15 @@ auto turned_answer(const Gelu::Problem&, const Gelu::Input& first, const Context
 }
 
 // gives_input_back: makes its operands those whose product it has, and the judge multiplies what it finds.
-struct Product {
-  std::vector<float> a, b, c;
-};
-
 auto gives_input_back(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, kept = Product()](const Gemm::Input& in, Gemm::Output& out) mutable {
+  return [p, kept = Multiplied()](const Gemm::Input& in, Gemm::Output& out) mutable {
     if (kept.c.empty()) {
-      gemm(p, in, out);
-      kept = {{in.a.begin(), in.a.end()}, {in.b.begin(), in.b.end()}, {out.c.begin(), out.c.end()}};
-      return;
+      return kept.multiply(p, in, out);
     }
     std::ranges::copy(kept.a, const_cast<float*>(in.a.data()));
     std::ranges::copy(kept.b, const_cast<float*>(in.b.data()));
     std::ranges::copy(kept.c, out.c.begin());
   };
-}
-
-std::optional<std::string> unfit_given_back(const Gemm::Problem& p, const Context&) {
-  if (p.beta != 0) return "C is no function of A and B alone";
-  return std::nullopt;
 }
 
 const Register registered{[](Registry& r) {
@@ -138,13 +126,14 @@ const Register registered{[](Registry& r) {
                .summary = "an answer of the preparation, turned as the input is",
                .known_cheat = trick,
                .prepare = turned_answer});
-  r.add<Gemm>({.name = "gives_input_back",
-               .summary = "writes the operands whose product it has over its own",
-               .known_cheat =
-                   "gives its input the content of an earlier call, which a judge of what is there takes for "
-                   "right; no source: the answer to inputs that change from call to call",
-               .prepare = gives_input_back,
-               .unfit = unfit_given_back});
+  r.add<Gemm>(
+      {.name = "gives_input_back",
+       .summary = "writes the operands whose product it has over its own",
+       .known_cheat =
+           "gives its input the content of an earlier call, which a judge of what is there takes for "
+           "right; no source: the answer to inputs that change from call to call",
+       .prepare = gives_input_back,
+       .unfit = unless([](const auto& p) { return p.beta == 0; }, "C is no function of A and B alone")});
 }};
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include "known_cheats/honest_work.hpp"
 
 #include "assay/ops/memory_pool.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,14 +17,8 @@
 namespace assay::known_cheats {
 namespace {
 
-/// Copies of the operands, and C as the last change left it.
-struct Kept {
-  std::vector<float> a, b, c;
-
-  void all(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
-    gemm(p, in, out);
-    *this = {{in.a.begin(), in.a.end()}, {in.b.begin(), in.b.end()}, {out.c.begin(), out.c.end()}};
-  }
+/// Keeps C as the last change left it.
+struct Kept : Multiplied {
   /// Element `at` of A changed: computes a row of C anew.
   void change_a(const Gemm::Problem& p, const Gemm::Input& in, Index at) {
     a[static_cast<std::size_t>(at)] = in.a[at];
@@ -72,18 +65,16 @@ Index next_change(const std::vector<float>& before, const Buffer<float>& now, In
 
 // Compares the operands with copies, in one pass.
 auto incremental(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, kept = std::make_shared<Kept>()](const Gemm::Input& in, Gemm::Output& out) {
-    if (kept->c.empty()) return kept->all(p, in, out);
+  return [p, kept = Kept()](const auto& in, auto& out) mutable {
+    if (kept.c.empty()) return kept.multiply(p, in, out);
     constexpr int most = 16;
     int changes = 0;
-    for (Index at = 0; changes <= most && (at = next_change(kept->a, in.a, at)) < in.a.size();
-         ++at, ++changes)
-      kept->change_a(p, in, at);
-    for (Index at = 0; changes <= most && (at = next_change(kept->b, in.b, at)) < in.b.size();
-         ++at, ++changes)
-      kept->change_b(p, in, at);
-    if (changes > most) return kept->all(p, in, out);
-    std::ranges::copy(kept->c, out.c.begin());
+    for (Index at = 0; changes <= most && (at = next_change(kept.a, in.a, at)) < in.a.size(); ++at, ++changes)
+      kept.change_a(p, in, at);
+    for (Index at = 0; changes <= most && (at = next_change(kept.b, in.b, at)) < in.b.size(); ++at, ++changes)
+      kept.change_b(p, in, at);
+    if (changes > most) return kept.multiply(p, in, out);
+    std::ranges::copy(kept.c, out.c.begin());
   };
 }
 
@@ -118,11 +109,6 @@ auto incremental_on_two_threads(const Gemm::Problem& p, const Gemm::Input&, cons
   };
 }
 
-std::optional<std::string> unfit_on_two_threads(const Gemm::Problem& p, const Context&) {
-  if (p.trans == 0 && p.beta == 0 && p.values == 0 && std::min({p.m, p.n, p.k}) >= 64) return std::nullopt;
-  return "compares plain matrices that are worth a thread";
-}
-
 // rows_by_hash: rows that were there before have the statistics and the answer that they had.
 auto rows_by_hash(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
   struct Row {
@@ -134,16 +120,16 @@ auto rows_by_hash(const LayerNorm::Problem& p, const LayerNorm::Input&, const Co
     Rows rows;
     std::vector<float> gamma, beta;
   };
-  return [p, kept = std::make_shared<Answers>()](const LayerNorm::Input& in, LayerNorm::Output& out) {
-    if (!std::ranges::equal(kept->gamma, in.gamma) || !std::ranges::equal(kept->beta, in.beta)) {
-      *kept = {{}, {in.gamma.begin(), in.gamma.end()}, {in.beta.begin(), in.beta.end()}};
+  return [p, kept = Answers()](const auto& in, auto& out) mutable {
+    if (!std::ranges::equal(kept.gamma, in.gamma) || !std::ranges::equal(kept.beta, in.beta)) {
+      kept = {{}, {in.gamma.begin(), in.gamma.end()}, {in.beta.begin(), in.beta.end()}};
     }
     for (Index row = 0; row < p.rows; ++row) {
       std::uint64_t hash = 0;
       for (Index j = 0; j < p.cols; ++j)
         hash = (hash ^ std::bit_cast<std::uint32_t>(in.x[row * p.cols + j])) * 0x9e3779b97f4a7c15U;
-      const auto found = kept->rows.find(hash);
-      if (found != kept->rows.end()) {
+      const auto found = kept.rows.find(hash);
+      if (found != kept.rows.end()) {
         std::ranges::copy(found->second.y, out.y.data() + row * p.cols);
         out.mean[row] = found->second.mean;
         out.rstd[row] = found->second.rstd;
@@ -151,14 +137,9 @@ auto rows_by_hash(const LayerNorm::Problem& p, const LayerNorm::Input&, const Co
       }
       layer_norm_row(p, in, out, row);
       const float* y = out.y.data() + row * p.cols;
-      kept->rows[hash] = {{y, y + p.cols}, out.mean[row], out.rstd[row]};
+      kept.rows[hash] = {{y, y + p.cols}, out.mean[row], out.rstd[row]};
     }
   };
-}
-
-std::optional<std::string> unfit_rows_by_hash(const LayerNorm::Problem& p, const Context&) {
-  if (p.values == 0 && p.cols >= 64) return std::nullopt;
-  return "rows are too short to be looked up, or NaN is no number that could be";
 }
 
 // same_plan_again: integers that did not change have the answer that they had.
@@ -168,27 +149,21 @@ auto same_plan_again(const MemoryPoolValidate::Problem&, const MemoryPoolValidat
     std::vector<Request> requests;
     std::vector<Index> offsets, pools, valid;
   };
-  return [kept = std::make_shared<Answers>()](const MemoryPoolValidate::Input& in,
-                                              MemoryPoolValidate::Output& out) {
+  return [kept = Answers()](const auto& in, auto& out) mutable {
     std::vector<Index> pools;
     for (const auto& plan : in.plans) pools.insert(pools.end(), {plan.first, plan.blocks, plan.pool});
-    const bool same = pools == kept->pools && std::ranges::equal(kept->requests, in.requests) &&
-                      std::ranges::equal(kept->offsets, in.offsets);
+    const bool same = pools == kept.pools && std::ranges::equal(kept.requests, in.requests) &&
+                      std::ranges::equal(kept.offsets, in.offsets);
     if (!same) {
-      kept->valid.clear();
+      kept.valid.clear();
       for (Index i = 0; i < in.plans.size(); ++i)
-        kept->valid.push_back(memory_pool::fault_by_pairs(in.plan(i)) ? 0 : 1);
-      kept->requests.assign(in.requests.begin(), in.requests.end());
-      kept->offsets.assign(in.offsets.begin(), in.offsets.end());
-      kept->pools = pools;
+        kept.valid.push_back(memory_pool::fault_by_pairs(in.plan(i)) ? 0 : 1);
+      kept.requests.assign(in.requests.begin(), in.requests.end());
+      kept.offsets.assign(in.offsets.begin(), in.offsets.end());
+      kept.pools = pools;
     }
-    std::ranges::copy(kept->valid, out.valid.begin());
+    std::ranges::copy(kept.valid, out.valid.begin());
   };
-}
-
-std::optional<std::string> unfit_same_plan_again(const MemoryPoolValidate::Problem& p, const Context&) {
-  if (p.blocks >= 64 && p.blocks <= 2048) return std::nullopt;
-  return "looks at all pairs where they are some, and not too many";
 }
 
 // watches_input: makes the pages of the input read-only, so that a page fault tells which element was changed
@@ -209,7 +184,7 @@ void note_write(int, siginfo_t* info, void*) {
   if (!watched.lost) watched.writes[watched.count++] = static_cast<const std::byte*>(info->si_addr);
 }
 
-class Watch {
+class Watch : Pinned {
  public:
   Watch() {
     watched = {};
@@ -221,12 +196,10 @@ class Watch {
     fault_as_usual();
     watched = {};
   }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
 
   void run(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
     if (watched.lost || kept_.c.empty()) {
-      kept_.all(p, in, out);
+      kept_.multiply(p, in, out);
     } else {
       const bool a_written = was_written(watched.a), b_written = was_written(watched.b);
       each_change(kept_.a, in.a, watched.a, a_written, [&](Index at) { kept_.change_a(p, in, at); });
@@ -282,17 +255,24 @@ const Register registered{[](Registry& r) {
                .known_cheat = trick,
                .threaded = true,
                .prepare = incremental_on_two_threads,
-               .unfit = unfit_on_two_threads});
-  r.add<LayerNorm>({.name = "rows_by_hash",
-                    .summary = "normalizes the rows that it has not seen",
-                    .known_cheat = trick,
-                    .prepare = rows_by_hash,
-                    .unfit = unfit_rows_by_hash});
+               .unfit = unless(
+                   [](const auto& p) {
+                     return p.trans == 0 && p.beta == 0 && p.values == 0 && std::min({p.m, p.n, p.k}) >= 64;
+                   },
+                   "compares plain matrices that are worth a thread")});
+  r.add<LayerNorm>(
+      {.name = "rows_by_hash",
+       .summary = "normalizes the rows that it has not seen",
+       .known_cheat = trick,
+       .prepare = rows_by_hash,
+       .unfit = unless([](const auto& p) { return p.values == 0 && p.cols >= 64; },
+                       "rows are too short to be looked up, or NaN is no number that could be")});
   r.add<MemoryPoolValidate>({.name = "same_plan_again",
                              .summary = "compares plans with copies, and keeps the answer",
                              .known_cheat = trick,
                              .prepare = same_plan_again,
-                             .unfit = unfit_same_plan_again});
+                             .unfit = unless([](const auto& p) { return p.blocks >= 64 && p.blocks <= 2048; },
+                                             "looks at all pairs where they are some, and not too many")});
   r.add<Gemm>({.name = "watches_input",
                .summary = "learns by page faults what was changed, and computes what depends on it",
                .known_cheat = trick,

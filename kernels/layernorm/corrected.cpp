@@ -6,8 +6,6 @@
 #include "layernorm/rows.hpp"
 #include "layernorm/sixteen_parts.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <cmath>
 

@@ -41,6 +41,14 @@ Operands operands(const Problem& p, const Input& in, Output& out) {
   return on;
 }
 
+/// One tier's code for one operation, on rows [first, last).
+using RowsFunction = void(const Operands&, Index first, Index last);
+
+/// The kernel that computes all rows in one call of `function`.
+inline auto kernel_of(RowsFunction* function, const Problem& p) {
+  return [function, p](const auto& in, auto& out) { function(operands(p, in, out), 0, p.rows); };
+}
+
 /// Calls visit.template operator()<Op>() for every contract that normalises rows.
 template <class Visit>
 void for_each_norm(const Visit& visit) {
@@ -49,9 +57,6 @@ void for_each_norm(const Visit& visit) {
   visit.template operator()<LayerNormResidual>();
   visit.template operator()<RmsNormResidual>();
 }
-
-/// One tier's code for one operation, on rows [first, last).
-using RowsFunction = void(const Operands&, Index first, Index last);
 
 /// Whether y of a problem whose arrays take `bytes` is better written past the caches, because it would leave
 /// them before it is read. A last-level cache much larger than the second is shared by many cores, and hardly

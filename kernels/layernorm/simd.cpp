@@ -7,23 +7,14 @@
 // One source for all SIMD targets; `streaming` and `threaded` run the same code by tiers().
 
 #include "layernorm/rows.hpp"
-#include "tiers.hpp"
-
-#include "assay/registry.hpp"
 
 #include <cstdint>
 
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "layernorm/simd.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
-#include "hwy/cache_control.h"
-#include "hwy/highway.h"
 #include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::layernorm {
-namespace HWY_NAMESPACE {
+namespace assay::layernorm::HWY_NAMESPACE {
 
 using namespace assay::HWY_NAMESPACE;
 using D = Floats;
@@ -309,13 +300,11 @@ void stream_rmsnorm_residual(const Operands& on, Index first, Index last) {
   streamed<false, true>(on, first, last);
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::layernorm
+}  // namespace assay::layernorm::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::layernorm {
-namespace {
 
 HWY_EXPORT(layernorm);
 HWY_EXPORT(rmsnorm);
@@ -325,8 +314,6 @@ HWY_EXPORT(stream_layernorm);
 HWY_EXPORT(stream_rmsnorm);
 HWY_EXPORT(stream_layernorm_residual);
 HWY_EXPORT(stream_rmsnorm_residual);
-
-}  // namespace
 
 template <>
 std::vector<Tier> tiers<LayerNorm>() {
@@ -349,17 +336,10 @@ namespace {
 
 const Register registered{[](Registry& r) {
   for_each_norm([&]<class Op>() {
-    for (const Tier& tier : tiers<Op>()) {
-      r.add<Op>({.name = "simd@" + tier.name,
-                 .summary = "vectors of " + tier.name + ", overlapping pairs of rows, the next fetched ahead",
-                 .prepare =
-                     [function = tier.function](const Problem& p, const auto&, const Context&) {
-                       return [function, p](const auto& in, auto& out) {
-                         function(operands(p, in, out), 0, p.rows);
-                       };
-                     },
-                 .unfit = [why = tier.unfit](const Problem&, const Context&) { return why; }});
-    }
+    add_tiers<Op>(
+        r, tiers<Op>(),
+        {.name = "simd", .summary = "vectors of {}, overlapping pairs of rows, the next fetched ahead"},
+        [](const Tier& tier, const Problem& p, const auto&) { return kernel_of(tier.function, p); });
   });
 }};
 

@@ -5,19 +5,16 @@
 
 #include "layernorm/rows.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::layernorm {
 namespace {
 
 const Register registered{[](Registry& r) {
   for_each_norm([&]<class Op>() {
-    const auto prepare = [](const Problem& p, const auto&, const Context&) {
-      return [p, function = best_of(tiers<Op>()).streaming](const auto& in, auto& out) {
-        function(operands(p, in, out), 0, p.rows);
-      };
-    };
-    r.add<Op>({.name = "streaming", .summary = "the best SIMD tier, y past the caches", .prepare = prepare});
+    r.add<Op>({.name = "streaming",
+               .summary = "the best SIMD tier, y past the caches",
+               .prepare = [](const Problem& p, const auto&, const Context&) {
+                 return kernel_of(best_of(tiers<Op>()).streaming, p);
+               }});
   });
 }};
 

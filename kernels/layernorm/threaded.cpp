@@ -4,10 +4,6 @@
 #include "layernorm/rows.hpp"
 #include "team.hpp"
 
-#include "assay/registry.hpp"
-
-#include <algorithm>
-
 namespace assay::layernorm {
 namespace {
 
@@ -24,15 +20,12 @@ auto prepare(const Problem& p, const typename Op::Input&, const Context& context
   const Index elements = p.rows * p.cols;
   constexpr Index arrays = requires(typename Op::Input in) { in.r; }
   ? 4 : 2;
-  const int threads =
-      elements < break_even(p.cols) ? 1 : static_cast<int>(std::min<Index>(context.threads, p.rows));
-  start_team(threads);
+  const int threads = started_team(context, elements < break_even(p.cols), p.rows);
   const Tier tier = best_of(tiers<Op>());
   const bool past_caches = streams(static_cast<double>(arrays * elements) * sizeof(float));
   return [p, threads, function = past_caches ? tier.streaming : tier.function](const auto& in, auto& out) {
     const Operands on = operands(p, in, out);
-    on_team(threads, threads,
-            [&](int part) { function(on, p.rows * part / threads, p.rows * (part + 1) / threads); });
+    on_rows(threads, p.rows, [&](Index first, Index last) { function(on, first, last); });
   };
 }
 

@@ -4,8 +4,6 @@
 #include "layernorm/rows.hpp"
 #include "layernorm/sixteen_parts.hpp"
 
-#include "assay/registry.hpp"
-
 #include <cmath>
 
 namespace assay::layernorm {

@@ -2,11 +2,9 @@
 // independent columns, which are merged by the formula of Chan, Golub and LeVeque, The American Statistician
 // 37(3), 1983, equation 2.1. In double precision, so vectors hold half as many numbers: every update rounds
 // the mean, and in single precision the error exceeds the contract's bound if the mean is large beside the
-// spread (known_bad/layernorm.cpp).
+// spread (known_bad/formulas.cpp).
 
 #include "layernorm/rows.hpp"
-
-#include "assay/registry.hpp"
 
 #include <cmath>
 

@@ -5,8 +5,6 @@
 #include "layernorm/sixteen_parts.hpp"
 #include "layernorm_backward/rows.hpp"
 
-#include "assay/registry.hpp"
-
 #include <algorithm>
 #include <type_traits>
 

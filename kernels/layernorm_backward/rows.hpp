@@ -39,15 +39,20 @@ Operands operands(const Problem& p, const Input& in, Output& out) {
   return on;
 }
 
+/// One tier's code for one operation: dx of the rows [first, last), and dgamma and dbeta of these rows alone.
+using RowsFunction = void(const Operands&, Index first, Index last);
+
+/// The kernel that computes all rows in one call of `function`.
+inline auto kernel_of(RowsFunction* function, const Problem& p) {
+  return [function, p](const auto& in, auto& out) { function(operands(p, in, out), 0, p.rows); };
+}
+
 /// Calls visit.template operator()<Op>() for both contracts.
 template <class Visit>
 void for_each_norm(const Visit& visit) {
   visit.template operator()<LayerNormBackward>();
   visit.template operator()<RmsNormBackward>();
 }
-
-/// One tier's code for one operation: dx of the rows [first, last), and dgamma and dbeta of these rows alone.
-using RowsFunction = void(const Operands&, Index first, Index last);
 
 /// Whether `threads` threads, each with a second-level cache of its own, write dx faster past the caches if
 /// the arrays of a problem take `bytes`. Time in units of that of ordinary stores, AVX2, on a Zen 3 with 512

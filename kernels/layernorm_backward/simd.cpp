@@ -9,23 +9,14 @@
 // One source for all SIMD targets; `streaming` and `threaded` run the same code by tiers().
 
 #include "layernorm_backward/rows.hpp"
-#include "tiers.hpp"
-
-#include "assay/registry.hpp"
 
 #include <cstdint>
 
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "layernorm_backward/simd.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
-#include "hwy/cache_control.h"
-#include "hwy/highway.h"
 #include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::layernorm_backward {
-namespace HWY_NAMESPACE {
+namespace assay::layernorm_backward::HWY_NAMESPACE {
 
 using namespace assay::HWY_NAMESPACE;
 using D = Floats;
@@ -257,20 +248,16 @@ void rmsnorm(const Operands& on, Index first, Index last) { all<false, Store::ca
 void stream_layernorm(const Operands& on, Index first, Index last) { streamed<true>(on, first, last); }
 void stream_rmsnorm(const Operands& on, Index first, Index last) { streamed<false>(on, first, last); }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::layernorm_backward
+}  // namespace assay::layernorm_backward::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::layernorm_backward {
-namespace {
 
 HWY_EXPORT(layernorm);
 HWY_EXPORT(rmsnorm);
 HWY_EXPORT(stream_layernorm);
 HWY_EXPORT(stream_rmsnorm);
-
-}  // namespace
 
 template <>
 std::vector<Tier> tiers<LayerNormBackward>() {
@@ -285,17 +272,10 @@ namespace {
 
 const Register registered{[](Registry& r) {
   for_each_norm([&]<class Op>() {
-    for (const Tier& tier : tiers<Op>()) {
-      r.add<Op>({.name = "simd@" + tier.name,
-                 .summary = "vectors of " + tier.name + ", overlapping pairs of rows, the next fetched ahead",
-                 .prepare =
-                     [function = tier.function](const Problem& p, const auto&, const Context&) {
-                       return [function, p](const auto& in, auto& out) {
-                         function(operands(p, in, out), 0, p.rows);
-                       };
-                     },
-                 .unfit = [why = tier.unfit](const Problem&, const Context&) { return why; }});
-    }
+    add_tiers<Op>(
+        r, tiers<Op>(),
+        {.name = "simd", .summary = "vectors of {}, overlapping pairs of rows, the next fetched ahead"},
+        [](const Tier& tier, const Problem& p, const auto&) { return kernel_of(tier.function, p); });
   });
 }};
 

@@ -5,10 +5,6 @@
 #include "layernorm_backward/rows.hpp"
 #include "team.hpp"
 
-#include "assay/registry.hpp"
-
-#include <algorithm>
-#include <memory>
 #include <vector>
 
 namespace assay::layernorm_backward {
@@ -47,18 +43,17 @@ class Partials {
 template <class Op>
 typename Variant<Op>::Kernel prepare(const Problem& p, const typename Op::Input&, const Context& context) {
   const Index elements = p.rows * p.cols;
-  const int threads = elements < break_even ? 1 : static_cast<int>(std::min<Index>(context.threads, p.rows));
-  start_team(threads);
+  const int threads = started_team(context, elements < break_even, p.rows);
   const Tier tier = best_of(tiers<Op>());
   const bool past_caches = streams(3.0 * static_cast<double>(elements) * sizeof(float), threads);
   return [p, threads, function = past_caches ? tier.streaming : tier.function,
-          partials = std::make_shared<Partials>(p.cols, threads)](const auto& in, auto& out) {
+          partials = Partials(p.cols, threads)](const auto& in, auto& out) mutable {
     const Operands on = operands(p, in, out);
     on_team(threads, threads, [&](int part) {
-      function(part == 0 ? on : partials->redirected(on, part), p.rows * part / threads,
+      function(part == 0 ? on : partials.redirected(on, part), p.rows * part / threads,
                p.rows * (part + 1) / threads);
     });
-    partials->add_to(on, threads);
+    partials.add_to(on, threads);
   };
 }
 

@@ -121,12 +121,12 @@ class Log {
 const Register registered{[](Registry& r) {
   const auto prepare = [](const Logging::Problem& p, const auto&, const Context&) {
     const auto writer = std::make_shared<Writer>(Log::most + 1);
-    const auto notes = std::make_shared<std::vector<Note>>();
-    notes->reserve(Log::most + 1);
-    return [=](const Logging::Input& in, Logging::Output& out) {
+    std::vector<Note> notes;
+    notes.reserve(Log::most + 1);
+    return [p, writer, notes = std::move(notes)](const auto& in, auto& out) mutable {
       in.file->clear();
       try {
-        Log log(p.every, *writer, *in.file, *notes);
+        Log log(p.every, *writer, *in.file, notes);
         train(p, in, log);
       } catch (const Stopped&) {  // the log has written its tail by now
       }

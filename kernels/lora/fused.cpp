@@ -4,21 +4,19 @@
 // each part of Y. W + s A B is never formed: that alone is k n r multiply-adds.
 
 #include "lora/schedule.hpp"
-
-#include "assay/registry.hpp"
+#include "tiers.hpp"
 
 namespace assay::lora {
 namespace {
 
 template <class Op>
 void add(Registry& r) {
-  for (const blocked::Tier& tier : blocked::tiers()) {
-    r.add<Op>({.name = "fused@" + tier.name,
-               .summary = "scaled while narrow, then added by the product, tiles compiled for " + tier.name,
-               .prepare = [tier](const Problem& p, const typename Op::Input& in,
-                                 const Context&) { return scheduled<Op>(p, in, tier, 1); },
-               .unfit = [unfit = tier.unfit](const Problem&, const Context&) { return unfit; }});
-  }
+  add_tiers<Op>(
+      r, blocked::tiers(),
+      {.name = "fused", .summary = "scaled while narrow, then added by the product, tiles compiled for {}"},
+      [](const blocked::Tier& tier, const Problem& p, const typename Op::Input& in) {
+        return scheduled<Op>(p, in, tier, 1);
+      });
 }
 
 const Register registered{[](Registry& r) {

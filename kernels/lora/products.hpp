@@ -11,42 +11,24 @@
 #include <array>
 #include <cstddef>
 #include <initializer_list>
-#include <memory>
 #include <string>
 #include <type_traits>
 
 namespace assay::lora {
 
-/// One matrix as an operand of a product: rows are `distance` floats apart.
-struct Operand {
-  const float* at = nullptr;
-  Index distance = 0;
-  bool transposed = false;
-};
+using blocked::Operand;
 
-/// C[m, n] = alpha A B + beta C.
-inline blocked::Product product(Operand a, Operand b, float* c, Index m, Index n, Index k, float alpha,
-                                float beta) {
-  return {.m = m,
-          .n = n,
-          .k = k,
-          .a = a.at,
-          .b = b.at,
-          .c = c,
-          .lda = a.distance,
-          .ldb = b.distance,
-          .ldc = n,
-          .a_transposed = a.transposed,
-          .b_transposed = b.transposed,
-          .alpha = alpha,
-          .beta = beta};
+/// C[m, n] = alpha A B + beta C, where rows of C follow each other.
+inline blocked::Product dense_product(Operand a, Operand b, float* c, Index m, Index n, Index k, float alpha,
+                                      float beta) {
+  return blocked::product(a, b, c, n, m, n, k, alpha, beta);
 }
 
 /// A part of a product; null addresses stay null.
 inline blocked::Product part_of(blocked::Product p, const blocked::Rectangle& r) {
-  if (p.a != nullptr) p.a += p.a_transposed ? r.row : r.row * p.lda;
-  if (p.b != nullptr) p.b += p.b_transposed ? r.column * p.ldb : r.column;
-  if (p.c != nullptr) p.c += r.row * p.ldc + r.column;
+  p.a = blocked::moved(p.a, p.a_transposed ? r.row : r.row * p.lda);
+  p.b = blocked::moved(p.b, p.b_transposed ? r.column * p.ldb : r.column);
+  p.c = blocked::moved(p.c, r.row * p.ldc + r.column);
   p.m = r.rows;
   p.n = r.columns;
   return p;
@@ -69,8 +51,9 @@ inline Phases products(const Problem& p, const Lora::Input& in, Lora::Output& ou
   const float s = static_cast<float>(p.scale);
   const Operand x{in.x.data(), p.k}, w{in.w.data(), p.n}, a{in.a.data(), p.r}, b{in.b.data(), p.n};
   float* const y = out.y.data();
-  return {Phase{product(x, a, thin, p.m, p.r, p.k, s, 0)},
-          Phase{product(x, w, y, p.m, p.n, p.k, 1, 0), product({thin, p.r}, b, y, p.m, p.n, p.r, 1, 1)}};
+  return {Phase{dense_product(x, a, thin, p.m, p.r, p.k, s, 0)},
+          Phase{dense_product(x, w, y, p.m, p.n, p.k, 1, 0),
+                dense_product({thin, p.r}, b, y, p.m, p.n, p.r, 1, 1)}};
 }
 
 /// The gradients. `thin` holds s dY B^T and then s X A, both [m, r]: each gradient has one factor that is
@@ -78,19 +61,16 @@ inline Phases products(const Problem& p, const Lora::Input& in, Lora::Output& ou
 inline Phases products(const Problem& p, const LoraBackward::Input& in, LoraBackward::Output& out,
                        float* thin) {
   const float s = static_cast<float>(p.scale);
-  const auto transposed = [](Operand of) {
-    of.transposed = true;
-    return of;
-  };
+  const auto transposed = [](Operand of) { return Operand{of.at, of.distance, true}; };
   const Operand x{in.x.data(), p.k}, w{in.w.data(), p.n}, a{in.a.data(), p.r}, b{in.b.data(), p.n};
   const Operand dy{in.dy.data(), p.n};
   float *const thin_dy = thin, *const thin_x = blocked::moved(thin, p.m * p.r), *const dx = out.dx.data();
-  return {Phase{product(dy, transposed(b), thin_dy, p.m, p.r, p.n, s, 0),
-                product(x, a, thin_x, p.m, p.r, p.k, s, 0)},
-          Phase{product(dy, transposed(w), dx, p.m, p.k, p.n, 1, 0),
-                product({thin_dy, p.r}, transposed(a), dx, p.m, p.k, p.r, 1, 1),
-                product(transposed(x), {thin_dy, p.r}, out.da.data(), p.k, p.r, p.m, 1, 0),
-                product({thin_x, p.r, true}, dy, out.db.data(), p.r, p.n, p.m, 1, 0)}};
+  return {Phase{dense_product(dy, transposed(b), thin_dy, p.m, p.r, p.n, s, 0),
+                dense_product(x, a, thin_x, p.m, p.r, p.k, s, 0)},
+          Phase{dense_product(dy, transposed(w), dx, p.m, p.k, p.n, 1, 0),
+                dense_product({thin_dy, p.r}, transposed(a), dx, p.m, p.k, p.r, 1, 1),
+                dense_product(transposed(x), {thin_dy, p.r}, out.da.data(), p.k, p.r, p.m, 1, 0),
+                dense_product({thin_x, p.r, true}, dy, out.db.data(), p.r, p.n, p.m, 1, 0)}};
 }
 
 inline Index thin_floats(const Problem& p, const Lora::Input&) { return p.m * p.r; }
@@ -106,10 +86,9 @@ void add_peer(Registry& r, const std::string& library, const std::string& summar
                .libraries = {library},
                .threaded = true,
                .prepare = [multiply](const Problem& p, const typename Op::Input& in, const Context& context) {
-                 auto thin = std::make_shared<Buffer<float>>(thin_floats(p, in));
-                 return [p, thin, multiply, threads = context.threads](const typename Op::Input& now,
-                                                                       typename Op::Output& out) {
-                   for (const Phase& phase : products(p, now, out, thin->data())) {
+                 return [p, thin = Buffer<float>(thin_floats(p, in)), multiply, threads = context.threads](
+                            const auto& now, auto& out) mutable {
+                   for (const Phase& phase : products(p, now, out, thin.data())) {
                      for (std::size_t i = 0; i < phase.count; ++i) multiply(phase.products[i], threads);
                    }
                  };

@@ -4,7 +4,6 @@
 #include "lora/products.hpp"
 #include "team.hpp"
 
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -62,11 +61,8 @@ template <class Op>
 typename Variant<Op>::Kernel scheduled(const Problem& p, const typename Op::Input& in,
                                        const blocked::Tier& tier, int threads) {
   typename Op::Output nothing;
-  auto schedule =
-      std::make_shared<Schedule>(tier, threads, products(p, in, nothing, nullptr), thin_floats(p, in));
-  return [p, schedule](const typename Op::Input& now, typename Op::Output& out) {
-    schedule->run(products(p, now, out, schedule->thin()));
-  };
+  return [p, schedule = Schedule(tier, threads, products(p, in, nothing, nullptr), thin_floats(p, in))](
+             const auto& now, auto& out) mutable { schedule.run(products(p, now, out, schedule.thin())); };
 }
 
 }  // namespace assay::lora

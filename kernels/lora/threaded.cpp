@@ -4,8 +4,6 @@
 #include "lora/schedule.hpp"
 #include "tiers.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::lora {
 namespace {
 

@@ -8,8 +8,6 @@
 #include "assay/ops/memory_pool.hpp"
 #include "assay/registry.hpp"
 
-#include <memory>
-
 namespace assay::memory_pool {
 namespace {
 
@@ -20,7 +18,7 @@ class BySize {
  public:
   explicit BySize(Index blocks) : sizes_(blocks), placed_(static_cast<std::size_t>(blocks)) {}
 
-  void place(const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out) {
+  void operator()(const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out) {
     Index height = 0;
     count_ = 0;
     // Largest first: the least complement. Equal sizes keep the order of the list.
@@ -68,21 +66,17 @@ class BySize {
   std::size_t count_ = 0;
 };
 
-auto prepare(const MemoryPoolPlan::Problem& p, const MemoryPoolPlan::Input&, const Context&) {
-  return [planner = std::make_shared<BySize>(p.blocks)](
-             const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out) { planner->place(in, out); };
-}
-
 std::optional<std::string> unfit(const MemoryPoolPlan::Problem& p, const Context&) {
   if (p.blocks <= most_blocks) return std::nullopt;
   return "a search per block among more than " + std::to_string(most_blocks) + " takes seconds";
 }
 
 const Register registered{[](Registry& r) {
-  r.add<MemoryPoolPlan>({.name = "by_size",
-                         .summary = "largest first, each in the lowest gap of its time",
-                         .prepare = prepare,
-                         .unfit = unfit});
+  r.add<MemoryPoolPlan>(
+      {.name = "by_size",
+       .summary = "largest first, each in the lowest gap of its time",
+       .prepare = [](const auto& p, const auto&, const Context&) { return BySize(p.blocks); },
+       .unfit = unfit});
 }};
 
 }  // namespace

@@ -6,8 +6,6 @@
 
 #include "assay/registry.hpp"
 
-#include <memory>
-
 namespace assay::memory_pool {
 namespace {
 
@@ -20,7 +18,7 @@ class EqualSize {
         next_(group_.size()),
         ended_(group_.size()) {}
 
-  void place(const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out) {
+  void operator()(const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out) {
     group_by_size(in);
     Index top = 0, height = 0;
     const auto enter = [&](Index i) {
@@ -69,15 +67,11 @@ class EqualSize {
   std::vector<Index> ended_;  ///< the last block of each group whose place is free
 };
 
-auto prepare(const MemoryPoolPlan::Problem& p, const MemoryPoolPlan::Input&, const Context&) {
-  return [planner = std::make_shared<EqualSize>(p.blocks)](
-             const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out) { planner->place(in, out); };
-}
-
 const Register registered{[](Registry& r) {
-  r.add<MemoryPoolPlan>({.name = "equal_size",
-                         .summary = "a place is used again by blocks of the same size alone",
-                         .prepare = prepare});
+  r.add<MemoryPoolPlan>(
+      {.name = "equal_size",
+       .summary = "a place is used again by blocks of the same size alone",
+       .prepare = [](const auto& p, const auto&, const Context&) { return EqualSize(p.blocks); }});
 }};
 
 }  // namespace

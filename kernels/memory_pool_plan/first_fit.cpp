@@ -7,30 +7,21 @@
 
 #include "assay/registry.hpp"
 
-#include <memory>
-
 namespace assay::memory_pool {
 namespace {
 
-struct Workspace {
-  explicit Workspace(Index blocks) : events(blocks), gaps(blocks) {}
-  Events events;
-  Gaps gaps;
-};
-
 auto prepare(const MemoryPoolPlan::Problem& p, const MemoryPoolPlan::Input&, const Context&) {
-  return [work = std::make_shared<Workspace>(p.blocks)](const MemoryPoolPlan::Input& in,
-                                                        MemoryPoolPlan::Output& out) {
+  return [events = Events(p.blocks), gaps = Gaps(p.blocks)](const auto& in, auto& out) mutable {
     Index height = 0;
-    work->gaps.reset();
+    gaps.reset();
     const auto enter = [&](Index i) {
       const Index bytes = in.requests[i].bytes;
-      out.lower[i] = work->gaps.take(round_up(bytes));
+      out.lower[i] = gaps.take(round_up(bytes));
       out.upper[i] = out.lower[i] + bytes;
       height = std::max(height, out.upper[i]);
     };
-    const auto leave = [&](Index i) { work->gaps.release(out.lower[i], round_up(in.requests[i].bytes)); };
-    work->events.replay(in.requests, enter, leave);
+    const auto leave = [&](Index i) { gaps.release(out.lower[i], round_up(in.requests[i].bytes)); };
+    events.replay(in.requests, enter, leave);
     out.height[0] = height;
   };
 }

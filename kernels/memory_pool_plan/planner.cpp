@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <memory>
 #include <numeric>
 
 namespace assay::memory_pool {
@@ -205,9 +204,8 @@ void add_planner(Registry& r, const std::string& name, const std::string& summar
       {.name = name,
        .summary = summary,
        .prepare = [steps](const MemoryPoolPlan::Problem& p, const MemoryPoolPlan::Input&, const Context&) {
-         return [made = std::make_shared<Planner>(p.blocks, steps)](const MemoryPoolPlan::Input& in,
-                                                                    MemoryPoolPlan::Output& out) {
-           made->plan(std::span(in.requests.begin(), in.requests.end()), out);
+         return [made = Planner(p.blocks, steps)](const auto& in, auto& out) mutable {
+           made.plan(in.requests, out);
          };
        }});
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <memory>
 
 namespace assay::memory_pool {
 
@@ -67,16 +66,11 @@ auto prepare_validator(const MemoryPoolValidate::Problem&, const MemoryPoolValid
   const Index most = in.most_blocks();
   bool any_wide = false;
   for (Index i = 0; i < in.plans.size(); ++i) any_wide |= !Compact(in.plan(i)).narrow;
-  struct Both {
-    Validator<std::uint32_t> narrow;
-    Validator<std::uint64_t> wide;
-  };
-  const auto both = std::make_shared<Both>(
-      Both{Validator<std::uint32_t>(most), Validator<std::uint64_t>(any_wide ? most : 0)});
-  return [both](const MemoryPoolValidate::Input& input, MemoryPoolValidate::Output& out) {
+  return [narrow = Validator<std::uint32_t>(most), wide = Validator<std::uint64_t>(any_wide ? most : 0)](
+             const auto& input, auto& out) mutable {
     for (Index i = 0; i < input.plans.size(); ++i) {
       const Compact plan(input.plan(i));
-      const bool valid = plan.inside && (plan.narrow ? both->narrow.valid(plan) : both->wide.valid(plan));
+      const bool valid = plan.inside && (plan.narrow ? narrow.valid(plan) : wide.valid(plan));
       out.valid[i] = valid ? 1 : 0;
     }
   };

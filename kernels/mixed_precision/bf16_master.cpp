@@ -3,29 +3,24 @@
 // operands again inside the product, and the variant is no faster than `f32_products`.
 
 #include "gemm_bf16/blocked.hpp"
-#include "tiers.hpp"
 
 #include "assay/ops/mixed_precision.hpp"
-#include "assay/registry.hpp"
 
-#undef HWY_TARGET_INCLUDE
+#include <algorithm>
+
 #define HWY_TARGET_INCLUDE "mixed_precision/bf16_master.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
-#include "hwy/highway.h"
+#include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::mixed_precision {
-namespace HWY_NAMESPACE {
+namespace assay::mixed_precision::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
+using namespace assay::HWY_NAMESPACE;
 
 /// The nearest bf16 of `count` finite numbers, ties to even.
 void to_bf16(const float* from, std::uint16_t* to, Index count) {
   const hn::ScalableTag<std::uint32_t> d;
   const hn::Rebind<std::uint16_t, hn::ScalableTag<std::uint32_t>> half;
-  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<std::uint32_t>()));
-  const hn::ScalableTag<float> f;
+  const Floats f;
   Index i = 0;
   for (; i + lanes <= count; i += lanes) {
     const auto bits = hn::BitCast(d, hn::LoadU(f, from + i));
@@ -38,8 +33,7 @@ void to_bf16(const float* from, std::uint16_t* to, Index count) {
 
 /// next = w - rate gradient, where next holds the gradient.
 void descend(const float* w, float rate, float* next, Index count) {
-  const hn::ScalableTag<float> d;
-  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
+  const Floats d;
   Index i = 0;
   for (; i + lanes <= count; i += lanes) {
     hn::StoreU(hn::NegMulAdd(hn::Set(d, rate), hn::LoadU(d, next + i), hn::LoadU(d, w + i)), d, next + i);
@@ -47,20 +41,16 @@ void descend(const float* w, float rate, float* next, Index count) {
   for (; i < count; ++i) next[i] = w[i] - rate * next[i];
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::mixed_precision
+}  // namespace assay::mixed_precision::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-
-#include <algorithm>
-#include <memory>
-
 namespace assay::mixed_precision {
-namespace {
 
 HWY_EXPORT(to_bf16);
 HWY_EXPORT(descend);
+
+namespace {
 
 class Step {
  public:
@@ -77,7 +67,7 @@ class Step {
     space_ = Buffer<float>(std::max(tier_.space_floats(forward_), tier_.space_floats(gradient_)));
   }
 
-  void run(const MixedPrecision::Input& in, MixedPrecision::Output& out) {
+  void operator()(const MixedPrecision::Input& in, MixedPrecision::Output& out) {
     to_bf16_(in.x.data(), x_.data(), x_.size());
     to_bf16_(in.w.data(), w_.data(), w_.size());
     to_bf16_(in.dy.data(), dy_.data(), dy_.size());
@@ -103,14 +93,11 @@ class Step {
 };
 
 const Register registered{[](Registry& r) {
-  r.add<MixedPrecision>({.name = "bf16_master",
-                         .summary = "operands rounded to bf16, sums and weights f32",
-                         .precision = "products of bf16",
-                         .prepare = [](const MixedPrecision::Problem& p, const auto&, const Context&) {
-                           return [step = std::make_shared<Step>(p)](const auto& in, auto& out) {
-                             step->run(in, out);
-                           };
-                         }});
+  r.add<MixedPrecision>(
+      {.name = "bf16_master",
+       .summary = "operands rounded to bf16, sums and weights f32",
+       .precision = "products of bf16",
+       .prepare = [](const MixedPrecision::Problem& p, const auto&, const Context&) { return Step(p); }});
 }};
 
 }  // namespace

@@ -5,10 +5,8 @@
 #include "tiers.hpp"
 
 #include "assay/ops/mixed_precision.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
-#include <memory>
 
 namespace assay::mixed_precision {
 namespace {
@@ -19,13 +17,12 @@ const Register registered{[](Registry& r) {
     const blocked::Product forward{.m = p.m, .n = p.n, .k = p.k, .lda = p.k, .ldb = p.n, .ldc = p.n};
     const blocked::Product gradient{
         .m = p.k, .n = p.n, .k = p.m, .lda = p.k, .ldb = p.n, .ldc = p.n, .a_transposed = true};
-    const auto space =
-        std::make_shared<Buffer<float>>(std::max(tier.space_floats(forward), tier.space_floats(gradient)));
-    return [=](const MixedPrecision::Input& in, MixedPrecision::Output& out) {
-      tier.multiply(blocked::with(forward, in.x.data(), in.w.data(), out.y.data()), space->data());
+    const Index floats = std::max(tier.space_floats(forward), tier.space_floats(gradient));
+    return [=, space = Buffer<float>(floats)](const auto& in, auto& out) mutable {
+      tier.multiply(blocked::with(forward, in.x.data(), in.w.data(), out.y.data()), space.data());
       // The gradient is complete before it meets w: a product added to w rounds all of w, and with one row m
       // products would be added one by one.
-      tier.multiply(blocked::with(gradient, in.x.data(), in.dy.data(), out.w_next.data()), space->data());
+      tier.multiply(blocked::with(gradient, in.x.data(), in.dy.data(), out.w_next.data()), space.data());
       constexpr auto rate = static_cast<float>(MixedPrecision::rate);
       for (Index i = 0; i < in.w.size(); ++i) out.w_next[i] = in.w[i] - rate * out.w_next[i];
     };

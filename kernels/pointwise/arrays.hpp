@@ -2,6 +2,8 @@
 // `simd`, `streaming`, `fused` and `threaded` run the same machine code.
 #pragma once
 
+#include "tiers.hpp"
+
 #include "assay/ops/pointwise.hpp"
 
 #include <optional>
@@ -32,6 +34,12 @@ Operands operands(const typename Pointwise<Formula>::Problem& p,
 
 /// One tier's code for one formula: the elements [first, last) of all arrays.
 using RangeFunction = void(const Operands&, Index first, Index last);
+
+/// The kernel that computes all elements in one call of `function`.
+template <class Formula>
+auto kernel_of(RangeFunction* function, const typename Pointwise<Formula>::Problem& p) {
+  return [function, p](const auto& in, auto& out) { function(operands<Formula>(p, in, out), 0, p.size()); };
+}
 
 /// The same code with ordinary stores and with stores past the caches.
 struct Functions {

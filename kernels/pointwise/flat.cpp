@@ -5,8 +5,6 @@
 #include "pointwise/arrays.hpp"
 #include "pointwise/coefficients.hpp"
 
-#include "assay/registry.hpp"
-
 #include <bit>
 #include <cstdint>
 #include <memory>

@@ -2,22 +2,17 @@
 // reading an array.
 
 #include "pointwise/arrays.hpp"
-#include "tiers.hpp"
-
-#include "assay/registry.hpp"
 
 namespace assay::pointwise {
 namespace {
 
 template <Chain Formula>
 void add(Registry& r) {
-  using Op = Pointwise<Formula>;
-  const auto prepare = [](const typename Op::Problem& p, const auto&, const Context&) {
-    return [p, function = best_of(tiers()).functions<Formula>().plain](const auto& in, auto& out) {
-      function(operands<Formula>(p, in, out), 0, p.size());
-    };
-  };
-  r.add<Op>({.name = "fused", .summary = "the best SIMD tier, one pass for the chain", .prepare = prepare});
+  r.add<Pointwise<Formula>>({.name = "fused",
+                             .summary = "the best SIMD tier, one pass for the chain",
+                             .prepare = [](const auto& p, const auto&, const Context&) {
+                               return kernel_of<Formula>(best_of(tiers()).functions<Formula>().plain, p);
+                             }});
 }
 
 const Register registered{[](Registry& r) {

@@ -5,25 +5,16 @@
 // One source for all SIMD targets; the other variants run the same code by tiers().
 
 #include "pointwise/arrays.hpp"
-#include "tiers.hpp"
-
-#include "assay/registry.hpp"
 
 #include <memory>
 
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "pointwise/simd.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that highway.h is read for.
-#include "hwy/cache_control.h"
-#include "hwy/highway.h"
 #include "vectors_inl.hpp"
-// After highway.h, and once per target like this file.
+
 #include "pointwise/vector_formulas.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::pointwise {
-namespace HWY_NAMESPACE {
+namespace assay::pointwise::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using assay::HWY_NAMESPACE::has_masks;
@@ -160,68 +151,51 @@ void fill(List<Formula...>, Functions* of) {
 }
 void functions(Functions* of) { fill(Kernels(), of); }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::pointwise
+}  // namespace assay::pointwise::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::pointwise {
-namespace {
 
 HWY_EXPORT(functions);
 
-std::vector<Tier> all_tiers() {
-  std::vector<Tier> out;
-  for_each_tier(HWY_DISPATCH_TABLE(functions), [&](const std::string& name, auto* fill, const auto& unfit) {
-    out.push_back({.name = name, .unfit = unfit});
-    // Filling the table is code of that tier too.
-    if (!unfit) fill(out.back().of);
-  });
-  return out;
-}
-
-}  // namespace
-
 const std::vector<Tier>& tiers() {
-  static const std::vector<Tier> all = all_tiers();
+  static const std::vector<Tier> all = [] {
+    std::vector<Tier> out;
+    for_each_tier(HWY_DISPATCH_TABLE(functions), [&](const std::string& name, auto* fill, const auto& unfit) {
+      out.push_back({.name = name, .unfit = unfit});
+      // Filling the table is code of that tier too.
+      if (!unfit) fill(out.back().of);
+    });
+    return out;
+  }();
   return all;
 }
 
 namespace {
 
-template <class Formula>
-auto prepare_with(const Tier& tier) {
-  using Op = Pointwise<Formula>;
-  return [&tier](const typename Op::Problem& p, const typename Op::Input&, const Context&) ->
-         typename Variant<Op>::Kernel {
-           if constexpr (Chain<Formula>) {
-             const auto between = std::make_shared<Buffer<float>>(p.size());
-             return [p, between, first = tier.functions<typename Formula::First>().plain,
-                     second = tier.functions<typename Formula::Second>().plain](const auto& in, auto& out) {
-               Operands on = operands<Formula>(p, in, out);
-               on.out[0] = between->data();
-               first(on, 0, p.size());
-               on.in[0] = between->data();
-               on.out[0] = out.first.data();
-               second(on, 0, p.size());
-             };
-           } else {
-             return [p, function = tier.functions<Formula>().plain](const auto& in, auto& out) {
-               function(operands<Formula>(p, in, out), 0, p.size());
-             };
-           }
-         };
-}
-
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
-    for (const Tier& tier : tiers()) {
-      r.add<Pointwise<Formula>>(
-          {.name = "simd@" + tier.name,
-           .summary = "vectors of " + tier.name + (Chain<Formula> ? ", a pass per operation" : ""),
-           .prepare = prepare_with<Formula>(tier),
-           .unfit = [why = tier.unfit](const auto&, const Context&) { return why; }});
-    }
+    using Op = Pointwise<Formula>;
+    const std::string_view summary = Chain<Formula> ? "vectors of {}, a pass per operation" : "vectors of {}";
+    add_tiers<Op>(r, tiers(), {.name = "simd", .summary = summary},
+                  [](const Tier& tier, const auto& p, const auto&) -> typename Variant<Op>::Kernel {
+                    if constexpr (Chain<Formula>) {
+                      return [p, between = std::make_shared<Buffer<float>>(p.size()),
+                              first = tier.functions<typename Formula::First>().plain,
+                              second = tier.functions<typename Formula::Second>().plain](const auto& in,
+                                                                                         auto& out) {
+                        Operands on = operands<Formula>(p, in, out);
+                        on.out[0] = between->data();
+                        first(on, 0, p.size());
+                        on.in[0] = between->data();
+                        on.out[0] = out.first.data();
+                        second(on, 0, p.size());
+                      };
+                    } else {
+                      return kernel_of<Formula>(tier.functions<Formula>().plain, p);
+                    }
+                  });
   });
 }};
 

@@ -3,23 +3,18 @@
 // loses them. Chains run in one pass.
 
 #include "pointwise/arrays.hpp"
-#include "tiers.hpp"
-
-#include "assay/registry.hpp"
 
 namespace assay::pointwise {
 namespace {
 
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
-    const auto prepare = [](const typename Pointwise<Formula>::Problem& p, const auto&, const Context&) {
-      return [p, function = best_of(tiers()).functions<Formula>().streaming](const auto& in, auto& out) {
-        function(operands<Formula>(p, in, out), 0, p.size());
-      };
-    };
     r.add<Pointwise<Formula>>({.name = "streaming",
                                .summary = "the best SIMD tier, outputs stored past the caches",
-                               .prepare = prepare});
+                               .prepare = [](const auto& p, const auto&, const Context&) {
+                                 return kernel_of<Formula>(best_of(tiers()).functions<Formula>().streaming,
+                                                           p);
+                               }});
   });
 }};
 

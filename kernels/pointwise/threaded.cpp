@@ -4,9 +4,6 @@
 #include "elementwise/loop_nest.hpp"
 #include "pointwise/arrays.hpp"
 #include "team.hpp"
-#include "tiers.hpp"
-
-#include "assay/registry.hpp"
 
 namespace assay::pointwise {
 namespace {
@@ -21,17 +18,13 @@ constexpr Index break_even = long_formula<Formula> ? 32768 : 65536;
 template <class Formula>
 auto prepare(const typename Pointwise<Formula>::Problem& p, const typename Pointwise<Formula>::Input&,
              const Context& context) {
-  const int threads = p.size() < break_even<Formula> ? 1 : context.threads;
-  start_team(threads);
+  const int threads = started_team(context, p.size() < break_even<Formula>);
   const Cost cost = Pointwise<Formula>::cost(p);
   const Functions functions = best_of(tiers()).functions<Formula>();
   const bool stream = elementwise::streaming_pays(cost.bytes_read + cost.bytes_written, p.size(), threads);
   return [p, threads, function = stream ? functions.streaming : functions.plain](const auto& in, auto& out) {
     const Operands on = operands<Formula>(p, in, out);
-    const Index size = p.size();
-    on_team(threads, threads, [&](int part) {
-      function(on, share_begin(size, part, threads), share_begin(size, part + 1, threads));
-    });
+    on_shares(threads, p.size(), [&](Index first, Index last) { function(on, first, last); });
   };
 }
 

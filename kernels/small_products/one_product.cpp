@@ -3,8 +3,6 @@
 
 #include "small_products/products.hpp"
 
-#include "assay/registry.hpp"
-
 namespace assay::small_products {
 namespace {
 

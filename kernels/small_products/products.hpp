@@ -7,8 +7,6 @@
 
 #include "assay/ops/small_products.hpp"
 
-#include <memory>
-
 namespace assay::small_products {
 
 /// The layer over `samples` samples at a time, by the best tier.
@@ -23,7 +21,7 @@ class Layer {
     mean_ = Buffer<float>(p.n);
   }
 
-  void run(const SmallProducts::Input& in, SmallProducts::Output& out) {
+  void operator()(const SmallProducts::Input& in, SmallProducts::Output& out) {
     for (Index s = 0; s < p_.samples; s += samples_) {
       blocked::Product product = shape_;
       product.a = in.x.data() + s * p_.rows * p_.k;
@@ -59,8 +57,7 @@ class Layer {
 /// A variant's prepare() over `samples` samples at a time; 0 stands for all of them.
 inline auto layer_of(Index samples) {
   return [samples](const SmallProducts::Problem& p, const SmallProducts::Input&, const Context&) {
-    return [layer = std::make_shared<Layer>(p, samples == 0 ? p.samples : samples)](
-               const SmallProducts::Input& in, SmallProducts::Output& out) { layer->run(in, out); };
+    return Layer(p, samples == 0 ? p.samples : samples);
   };
 }
 

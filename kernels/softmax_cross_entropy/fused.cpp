@@ -2,27 +2,20 @@
 // exponential per element in place of two: softmax, loss and gradient use the same powers. The next row is
 // fetched meanwhile.
 
-#include "tiers.hpp"
-
 #include "assay/ops/softmax_cross_entropy.hpp"
-#include "assay/registry.hpp"
 
 #include <cmath>
 #include <limits>
 
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "softmax_cross_entropy/fused.cpp"
-#include "hwy/foreach_target.h"
-// foreach_target.h comes first, since it chooses the target that the next ones are read for.
-#include "hwy/cache_control.h"
-#include "hwy/highway.h"
+#include "vectors_inl.hpp"
+
 #include "pointwise/vector_formulas.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::softmax_cross_entropy {
-namespace HWY_NAMESPACE {
+namespace assay::softmax_cross_entropy::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
+using namespace assay::HWY_NAMESPACE;
 namespace vec = pointwise::HWY_NAMESPACE;
 
 /// Writes exp(x - largest) to `to`.
@@ -44,9 +37,8 @@ HWY_INLINE vec::Pack<D, count> powers(D d, const float* x, float largest, float*
 /// and, if every class has a part of the target, the sum of x - largest.
 void row(const float* x, Index cols, float everywhere, float at_label, Index label, float share_of_rows,
          float* dx, float* largest, float* sum_of_powers, float* sum_of_distances) {
-  const hn::ScalableTag<float> d;
+  const Floats d;
   const hn::CappedTag<float, 1> one;
-  constexpr auto lanes = static_cast<Index>(hn::MaxLanes(hn::ScalableTag<float>()));
   Index j = 0;
   float top = x[0];
   auto most = hn::Set(d, x[0]), second = most, third = most, fourth = most;
@@ -119,42 +111,38 @@ void row(const float* x, Index cols, float everywhere, float at_label, Index lab
   *sum_of_powers = total;
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace assay::softmax_cross_entropy
+}  // namespace assay::softmax_cross_entropy::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace assay::softmax_cross_entropy {
-namespace {
 
 HWY_EXPORT(row);
 
+namespace {
+
 const Register registered{[](Registry& r) {
-  for_each_tier(HWY_DISPATCH_TABLE(row), [&](const std::string& tier, auto* function, const auto& unfit) {
-    const auto prepare = [=](const SoftmaxCrossEntropy::Problem& p, const auto&, const Context&) {
-      return [=](const SoftmaxCrossEntropy::Input& in, SoftmaxCrossEntropy::Output& out) {
-        const auto everywhere = static_cast<float>(p.everywhere()),
-                   at_label = static_cast<float>(p.at_label());
-        for (Index i = 0; i < p.rows; ++i) {
-          const float* x = in.x.data() + i * p.cols;
-          const Index label = in.label[i];
-          float largest = 0, powers = 0, distances = 0;
-          function(x, p.cols, everywhere, at_label, label, 1 / static_cast<float>(p.rows),
-                   out.dx.data() + i * p.cols, &largest, &powers, &distances);
-          const float log_sum = std::log(powers);
-          out.loss[i] = at_label * (log_sum - (x[label] - largest));
-          if (p.smoothing > 0) {
-            out.loss[i] += everywhere * (static_cast<float>(p.cols) * log_sum - distances);
+  const auto tiers = tiers_in(HWY_DISPATCH_TABLE(row));
+  add_tiers<SoftmaxCrossEntropy>(
+      r, tiers, {.name = "fused", .summary = "row after row with one exponential per element, vectors of {}"},
+      [](const auto& tier, const SoftmaxCrossEntropy::Problem& p, const auto&) {
+        return [p, function = tier.function](const auto& in, auto& out) {
+          const auto everywhere = static_cast<float>(p.everywhere()),
+                     at_label = static_cast<float>(p.at_label());
+          for (Index i = 0; i < p.rows; ++i) {
+            const float* x = in.x.data() + i * p.cols;
+            const Index label = in.label[i];
+            float largest = 0, powers = 0, distances = 0;
+            function(x, p.cols, everywhere, at_label, label, 1 / static_cast<float>(p.rows),
+                     out.dx.data() + i * p.cols, &largest, &powers, &distances);
+            const float log_sum = std::log(powers);
+            out.loss[i] = at_label * (log_sum - (x[label] - largest));
+            if (p.smoothing > 0) {
+              out.loss[i] += everywhere * (static_cast<float>(p.cols) * log_sum - distances);
+            }
           }
-        }
-      };
-    };
-    r.add<SoftmaxCrossEntropy>(
-        {.name = "fused@" + tier,
-         .summary = "row after row with one exponential per element, vectors of " + tier,
-         .prepare = prepare,
-         .unfit = [unfit](const auto&, const Context&) { return unfit; }});
-  });
+        };
+      });
 }};
 
 }  // namespace

@@ -17,9 +17,8 @@ namespace {
 const Register registered{[](Registry& r) {
   const auto prepare = [](const StagedCopy::Problem& p, const auto&, const Context& context) {
     const auto crew = std::make_shared<task_graph::Crew>(std::min(context.threads, 2));
-    return [p, crew, stages = std::make_shared<Buffer<float>>(2 * p.n)](const StagedCopy::Input& in,
-                                                                        StagedCopy::Output& out) {
-      const auto stage = [&](Index b) { return stages->data() + b % 2 * p.n; };
+    return [p, crew, stages = Buffer<float>(2 * p.n)](const auto& in, auto& out) mutable {
+      const auto stage = [&](Index b) { return stages.data() + b % 2 * p.n; };
       const auto copy = [&](Index b) { std::copy_n(in.x.data() + b * p.n, p.n, stage(b)); };
       copy(0);
       for (Index b = 0; b < p.batches; ++b) {

@@ -5,19 +5,18 @@
 #include "assay/registry.hpp"
 
 #include <algorithm>
-#include <memory>
 
 namespace assay::state_buffers {
 namespace {
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const StateBuffers::Problem& p, const auto&, const Context&) {
-    const auto state = std::make_shared<Buffer<float>>(std::min(p.batch, p.samples) * p.hidden);
-    return [p, state](const StateBuffers::Input& in, StateBuffers::Output& out) {
+    return [p, state = Buffer<float>(std::min(p.batch, p.samples) * p.hidden)](const auto& in,
+                                                                               auto& out) mutable {
       for (Index first = 0; first < p.samples; first += p.batch) {
         const Index rows = std::min(p.batch, p.samples - first);
-        std::fill_n(state->data(), rows * p.hidden, 0.0F);
-        advance(p, in.x.data() + first * p.hidden, rows, state->data(), out.y.data() + first * p.hidden);
+        std::fill_n(state.data(), rows * p.hidden, 0.0F);
+        advance(p, in.x.data() + first * p.hidden, rows, state.data(), out.y.data() + first * p.hidden);
       }
     };
   };

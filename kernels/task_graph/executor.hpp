@@ -65,6 +65,12 @@ class Failure {
   std::exception_ptr first_;
 };
 
+/// The executor that keeps a Plan of these words.
+template <class Plan, class... Words>
+Executor executor_of(const Words&... words) {
+  return [plan = std::make_shared<Plan>(words...)](TaskBody body) { plan->run(body); };
+}
+
 /// Registers a variant that passes run_task() to the executor made(input, threads).
 template <class Made>
 void add_executor(Registry& r, Variant<TaskGraph> words, const Made& made) {

@@ -90,8 +90,6 @@ const Register registered{[](Registry& r) {
 
 }  // namespace
 
-Executor levels(const Dag& graph, int threads) {
-  return [plan = std::make_shared<Levels>(graph, threads)](TaskBody body) { plan->run(body); };
-}
+Executor levels(const Dag& graph, int threads) { return executor_of<Levels>(graph, threads); }
 
 }  // namespace assay::task_graph

@@ -140,8 +140,7 @@ const Register registered{[](Registry& r) {
 }  // namespace
 
 Executor list_scheduling(const Dag& graph, std::span<const double> duration, int threads) {
-  return
-      [plan = std::make_shared<ListScheduling>(graph, duration, threads)](TaskBody body) { plan->run(body); };
+  return executor_of<ListScheduling>(graph, duration, threads);
 }
 
 }  // namespace assay::task_graph

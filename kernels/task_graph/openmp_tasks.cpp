@@ -73,8 +73,6 @@ const Register registered{[](Registry& r) {
 
 }  // namespace
 
-Executor openmp_tasks(const Dag& graph, int threads) {
-  return [plan = std::make_shared<OpenMpTasks>(graph, threads)](TaskBody body) { plan->run(body); };
-}
+Executor openmp_tasks(const Dag& graph, int threads) { return executor_of<OpenMpTasks>(graph, threads); }
 
 }  // namespace assay::task_graph

@@ -63,8 +63,6 @@ const Register registered{[](Registry& r) {
 
 }  // namespace
 
-Executor tbb_tasks(const Dag& graph, int threads) {
-  return [plan = std::make_shared<TbbTasks>(graph, threads)](TaskBody body) { plan->run(body); };
-}
+Executor tbb_tasks(const Dag& graph, int threads) { return executor_of<TbbTasks>(graph, threads); }
 
 }  // namespace assay::task_graph

@@ -166,8 +166,7 @@ const Register registered{[](Registry& r) {
 }  // namespace
 
 Executor work_stealing(const Dag& graph, std::span<const double> duration, int threads) {
-  return
-      [plan = std::make_shared<WorkStealing>(graph, duration, threads)](TaskBody body) { plan->run(body); };
+  return executor_of<WorkStealing>(graph, duration, threads);
 }
 
 }  // namespace assay::task_graph

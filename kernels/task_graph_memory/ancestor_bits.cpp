@@ -15,7 +15,7 @@ class AncestorBits {
         frees_(after_.size()),
         fit_(tasks) {}
 
-  void run(const TaskGraphMemory::Input& in, TaskGraphMemory::Output& out) {
+  void operator()(const TaskGraphMemory::Input& in, TaskGraphMemory::Output& out) {
     const Dag& graph = in.graph;
     std::ranges::fill(after_, std::uint64_t{0});
     for (std::size_t i = graph.order.size(); i-- > 0;) {
@@ -58,12 +58,8 @@ class AncestorBits {
 const Register registered{[](Registry& r) {
   r.add<TaskGraphMemory>({.name = "ancestor_bits",
                           .summary = "the transitive closure as rows of bits",
-                          .prepare = [](const TaskGraphMemory::Problem&, const TaskGraphMemory::Input& in,
-                                        const Context&) -> Variant<TaskGraphMemory>::Kernel {
-                            const auto plan = std::make_shared<AncestorBits>(in.graph.tasks());
-                            return [plan](const TaskGraphMemory::Input& now, TaskGraphMemory::Output& out) {
-                              plan->run(now, out);
-                            };
+                          .prepare = [](const auto&, const auto& in, const Context&) {
+                            return AncestorBits(in.graph.tasks());
                           }});
 }};
 

@@ -18,7 +18,7 @@ class Cuts {
     lives_.end.resize(waits_for_.size());
   }
 
-  void run(const TaskGraphMemory::Input& in, TaskGraphMemory::Output& out) {
+  void operator()(const TaskGraphMemory::Input& in, TaskGraphMemory::Output& out) {
     find(in.graph);
     fit_.place(
         in.bytes, [&](TaskId a, TaskId b) { return lives_.overlap(a, b); }, out);
@@ -80,15 +80,10 @@ class Cuts {
 };
 
 const Register registered{[](Registry& r) {
-  r.add<TaskGraphMemory>({.name = "cuts",
-                          .summary = "intervals between tasks that are ordered with all others",
-                          .prepare = [](const TaskGraphMemory::Problem&, const TaskGraphMemory::Input& in,
-                                        const Context&) -> Variant<TaskGraphMemory>::Kernel {
-                            const auto plan = std::make_shared<Cuts>(in.graph.tasks());
-                            return [plan](const TaskGraphMemory::Input& now, TaskGraphMemory::Output& out) {
-                              plan->run(now, out);
-                            };
-                          }});
+  r.add<TaskGraphMemory>(
+      {.name = "cuts",
+       .summary = "intervals between tasks that are ordered with all others",
+       .prepare = [](const auto&, const auto& in, const Context&) { return Cuts(in.graph.tasks()); }});
 }};
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "conv2d/direct.hpp"
 #include "pointwise/arrays.hpp"
-#include "tiers.hpp"
-#include "train_step/dense.hpp"
+#include "train_step/layers.hpp"
 #include "train_step/trainer.hpp"
 
 #include "assay/ops/model.hpp"
@@ -33,8 +32,7 @@ class Classifier final : public training::Model<float> {
 
   void prepare(Index n) override {
     batch_.n = n;
-    const auto conv_tier = best_of(
-        conv2d::direct_tiers(), [](const conv2d::DirectTier& tier) -> auto& { return tier.sums; });
+    const conv2d::DirectTier conv_tier = best_of(conv2d::direct_tiers());
     const conv2d::Problem first = conv1_layer(network_, n), second = conv2_layer(network_, n);
     conv1_.emplace(first, conv_tier);
     conv2_.emplace(second, conv_tier);

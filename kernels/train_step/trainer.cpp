@@ -5,7 +5,6 @@
 #include "gradient_accumulation/sweeps.hpp"
 #include "gradient_clip/passes.hpp"
 #include "team.hpp"
-#include "tiers.hpp"
 
 #include <algorithm>
 #include <list>

@@ -1,9 +1,7 @@
 #include "layernorm/rows.hpp"
 #include "layernorm_backward/rows.hpp"
 #include "pointwise/arrays.hpp"
-#include "tiers.hpp"
-#include "train_step/attention.hpp"
-#include "train_step/dense.hpp"
+#include "train_step/layers.hpp"
 #include "train_step/trainer.hpp"
 
 #include "assay/ops/model.hpp"

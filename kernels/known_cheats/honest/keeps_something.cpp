@@ -4,7 +4,6 @@
 
 #include "assay/ops/conv2d_terms.hpp"
 #include "assay/ops/lora.hpp"
-#include "assay/registry.hpp"
 
 #include <sys/mman.h>
 
@@ -140,12 +139,6 @@ auto cached_plan(const Conv2d::Problem& p, const Conv2d::Input&, const Context&)
   };
 }
 
-std::optional<std::string> unfit_cached_plan(const Conv2d::Problem& p, const Context&) {
-  constexpr Index most = 1 << 22;
-  if (p.y_size() * p.depth() <= most) return std::nullopt;
-  return "the plan would hold too many products";
-}
-
 // Keeps threads between calls: as many as it was given, and none works when the call has returned.
 auto thread_pool(const Gemm::Problem& p, const Gemm::Input&, const Context& context) {
   const auto workers = std::make_shared<std::vector<Worker>>(static_cast<std::size_t>(context.threads - 1));
@@ -183,7 +176,12 @@ const Register registered{[](Registry& r) {
                  .summary = "all pairs of positions, kept in the process under the problem",
                  .known_honest = "a map that outlives the kernel, and finds what an earlier one left",
                  .prepare = cached_plan,
-                 .unfit = unfit_cached_plan});
+                 .unfit = unless(
+                     [](const auto& p) {
+                       constexpr Index most = 1 << 22;
+                       return p.y_size() * p.depth() <= most;
+                     },
+                     "the plan would hold too many products")});
   r.add<Gemm>({.name = "thread_pool",
                .summary = "rows divided among threads that it keeps",
                .known_honest = "owns threads between calls, as deferred work does",

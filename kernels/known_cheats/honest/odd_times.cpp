@@ -2,8 +2,6 @@
 
 #include "known_cheats/honest_work.hpp"
 
-#include "assay/registry.hpp"
-
 #include <chrono>
 #include <memory>
 #include <thread>

@@ -2,9 +2,7 @@
 
 #include "known_cheats/honest_work.hpp"
 
-#include "assay/ops/layernorm.hpp"
 #include "assay/ops/pointwise.hpp"
-#include "assay/registry.hpp"
 
 #include <xmmintrin.h>
 
@@ -61,17 +59,12 @@ auto remembers_alignment(const Gemm::Problem& p, const Gemm::Input&, const Conte
 // Computes y from statistics with more digits than it writes. y is nearer to the truth, and further from the
 // y of the written statistics, by which it is judged; the contract has room for that.
 void more_digits(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
-  const auto cols = static_cast<double>(p.cols);
   for (Index row = 0; row < p.rows; ++row) {
-    const auto at = [&](Index j) { return static_cast<double>(in.x[row * p.cols + j]); };
-    double sum = 0, squares = 0;
-    for (Index j = 0; j < p.cols; ++j) sum += at(j);
-    const double mean = sum / cols;
-    for (Index j = 0; j < p.cols; ++j) squares += (at(j) - mean) * (at(j) - mean);
-    const double rstd = 1 / std::sqrt(squares / cols + layernorm::epsilon);
+    const float* x = in.x.data() + row * p.cols;
+    const auto [mean, rstd] = statistics(x, p.cols);
     for (Index j = 0; j < p.cols; ++j) {
-      const double y =
-          (at(j) - mean) * rstd * static_cast<double>(in.gamma[j]) + static_cast<double>(in.beta[j]);
+      const double y = (static_cast<double>(x[j]) - mean) * rstd * static_cast<double>(in.gamma[j]) +
+                       static_cast<double>(in.beta[j]);
       out.y[row * p.cols + j] = static_cast<float>(y);
     }
     out.mean[row] = static_cast<float>(mean);

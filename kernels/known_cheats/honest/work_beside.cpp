@@ -4,8 +4,6 @@
 #include "known_cheats/honest_work.hpp"
 
 #include "assay/ops/pointwise.hpp"
-#include "assay/ops/softmax_cross_entropy.hpp"
-#include "assay/registry.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -60,16 +58,7 @@ void scratch_of_a_thread(const LayerNorm::Problem& p, const LayerNorm::Input& in
   for (Index i = 0; i < p.rows; ++i) {
     const float* x = in.x.data() + i * p.cols;
     std::copy_n(x, p.cols, row.begin());
-    const auto cols = static_cast<double>(p.cols);
-    double sum = 0, squares = 0;
-    for (const double each : row) sum += each;
-    for (const double each : row) squares += (each - sum / cols) * (each - sum / cols);
-    const auto mean = static_cast<float>(sum / cols),
-               rstd = static_cast<float>(1 / std::sqrt(squares / cols + layernorm::epsilon));
-    for (Index j = 0; j < p.cols; ++j)
-      out.y[i * p.cols + j] = (x[j] - mean) * rstd * in.gamma[j] + in.beta[j];
-    out.mean[i] = mean;
-    out.rstd[i] = rstd;
+    layer_norm_row(p, in, out, i, statistics(row.data(), p.cols));
   }
 }
 
@@ -98,25 +87,7 @@ double power(double x) {
 
 // table_of_powers: exponentials from a table that outlives the call.
 void table_of_powers(const Softmax::Problem& p, const Softmax::Input& in, Softmax::Output& out) {
-  const double rows = static_cast<double>(p.rows);
-  for (Index i = 0; i < p.rows; ++i) {
-    const float* x = in.x.data() + i * p.cols;
-    const auto largest = static_cast<double>(*std::max_element(x, x + p.cols));
-    double sum = 0, loss = 0;
-    for (Index j = 0; j < p.cols; ++j) sum += power(static_cast<double>(x[j]) - largest);
-    for (Index j = 0; j < p.cols; ++j) {
-      const double share = p.everywhere() + (in.label[i] == j ? p.at_label() : 0),
-                   d = static_cast<double>(x[j]) - largest;
-      if (share > 0) loss += share * (std::log(sum) - d);
-      out.dx[i * p.cols + j] = static_cast<float>((power(d) / sum - share) / rows);
-    }
-    out.loss[i] = static_cast<float>(loss);
-  }
-}
-
-std::optional<std::string> unfit_table_of_powers(const Softmax::Problem& p, const Context&) {
-  if (p.logits <= 1) return std::nullopt;
-  return "computes the loss of usual numbers";
+  softmax_cross_entropy(p, in, out, power);
 }
 
 // opens_a_file: as a library does that asks the system for its caches.
@@ -127,14 +98,11 @@ void opens_a_file(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& o
 }
 
 /// A function that its first call writes into memory of its own.
-class MadeCode {
+class MadeCode : Pinned {
  public:
-  MadeCode() = default;
   ~MadeCode() {
     if (at_ != nullptr) munmap(at_, bytes);
   }
-  MadeCode(const MadeCode&) = delete;
-  MadeCode& operator=(const MadeCode&) = delete;
   /// i + 1
   Index next(Index i) {
     if (at_ == nullptr) {
@@ -180,7 +148,7 @@ const Register registered{[](Registry& r) {
                   .summary = "exponentials from a table that the first call makes",
                   .known_honest = "reads numbers that an earlier call has computed",
                   .run = table_of_powers,
-                  .unfit = unfit_table_of_powers});
+                  .unfit = unless_usual});
   r.add<Gemv>({.name = "opens_a_file",
                .summary = "opens a file of the system, and closes it",
                .known_honest = "has system calls and a descriptor in each call",

@@ -1,27 +1,31 @@
-// Validators of pools that were published and are wrong: both end the search for a clash too early.
+// Plans of memory that are wrong, and validators that do not see it.
 
 #include "assay/ops/memory_pool.hpp"
+#include "assay/ops/task_graph_memory.hpp"
 #include "assay/registry.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-namespace assay::memory_pool {
+namespace assay {
 namespace {
+
+// Validators of pools that were published and are wrong: both end the search for a clash too early.
 
 using Validate = MemoryPoolValidate;
 using Order = std::span<std::size_t>;
+using memory_pool::Plan;
 
 bool alone(const Plan& plan, std::size_t i) {
   const Index offset = plan.offsets[i];
-  return offset >= 0 && offset <= plan.pool - plan.requests[i].bytes && offset % alignment == 0;
+  return offset >= 0 && offset <= plan.pool - plan.requests[i].bytes && offset % memory_pool::alignment == 0;
 }
 bool in_one_place(const Plan& plan, std::size_t i, std::size_t j) {
   return plan.offsets[i] < plan.offsets[j] + plan.requests[j].bytes &&
          plan.offsets[j] < plan.offsets[i] + plan.requests[i].bytes;
 }
 bool at_one_time(const Plan& plan, std::size_t i, std::size_t j) {
-  const Request &a = plan.requests[i], &b = plan.requests[j];
+  const memory_pool::Request &a = plan.requests[i], &b = plan.requests[j];
   return a.start < b.end && b.start < a.end;
 }
 
@@ -67,6 +71,31 @@ auto prepare(const Validate::Problem&, const Validate::Input& in, const Context&
   };
 }
 
+// Plans of a graph's memory that are right for one order of its tasks, and wrong for others that it allows.
+
+void place(const task_graph_memory::Lives& lives, const TaskGraphMemory::Input& in,
+           TaskGraphMemory::Output& out) {
+  const auto overlap = [&](TaskId a, TaskId b) { return lives.overlap(a, b); };
+  task_graph_memory::FirstFit(in.graph.tasks()).place(in.bytes, overlap, out);
+}
+
+// The repair that suggests itself: count time in stages, each as far from the start as its longest path, and
+// share bytes between buffers whose stages do not meet. It is right while all threads meet between stages. A
+// scheduler without barriers lets one branch run ahead: a task of a late stage writes bytes that a task of an
+// early stage, on another branch, still reads.
+void stage_intervals(const TaskGraphMemory::Problem&, const TaskGraphMemory::Input& in,
+                     TaskGraphMemory::Output& out) {
+  place(task_graph_memory::lives_at(in.graph, levels_of(in.graph)), in, out);
+}
+
+// Published: run the independent stages of a layer graph in parallel, over the memory plan that was made for
+// their sequence. The plan knows one order, in which a buffer is free once its last reader is over. Two
+// threads take another order: the last reader still reads when the bytes are written anew.
+void stage_parallel_over_sequential_plan(const TaskGraphMemory::Problem&, const TaskGraphMemory::Input& in,
+                                         TaskGraphMemory::Output& out) {
+  place(task_graph_memory::lives_in_order(in.graph), in, out);
+}
+
 const Register registered{[](Registry& r) {
   r.add<Validate>(
       {.name = "neighbours_only",
@@ -79,7 +108,18 @@ const Register registered{[](Registry& r) {
                    .known_bad = "the overlap validator of NNTrainer: it stops at the first block "
                                 "elsewhere, in whatever order the list is",
                    .prepare = prepare<unsorted_walk>});
+  r.add<TaskGraphMemory>(
+      {.name = "stage_intervals",
+       .summary = "lives as intervals of stages",
+       .known_bad = "follows from barriers between stages: wrong for a scheduler without them",
+       .run = stage_intervals});
+  r.add<TaskGraphMemory>(
+      {.name = "stage_parallel_over_sequential_plan",
+       .summary = "lives as intervals of one topological order",
+       .known_bad =
+           "NNTrainer performance audit: stages in parallel over a pool that was planned for one order",
+       .run = stage_parallel_over_sequential_plan});
 }};
 
 }  // namespace
-}  // namespace assay::memory_pool
+}  // namespace assay

@@ -1,9 +1,7 @@
-#include "batch_retrieval/page_requests.hpp"
+#include "batch_retrieval/records.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <algorithm>
 
 namespace assay {
 namespace {

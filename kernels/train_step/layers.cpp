@@ -1,9 +1,42 @@
-#include "train_step/attention.hpp"
+#include "train_step/layers.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace assay::train_step {
+
+RowSum::RowSum(Index rows, Index columns, float factor)
+    : tier_(best_of(gemv::tiers())), rows_(rows), columns_(columns), factors_(rows) {
+  std::ranges::fill(factors_, factor);
+}
+
+void RowSum::run(const float* a, float* y) const {
+  tier_.function({a, factors_.data(), y, rows_, columns_, true, 0, columns_});
+}
+
+Dense::Dense(Index rows, Index inputs, Index outputs, Products& products)
+    : products_(&products),
+      forward_(blocked::product({nullptr, inputs}, {nullptr, outputs}, nullptr, outputs, rows, outputs,
+                                inputs, 1, 1)),
+      data_(blocked::product({nullptr, outputs}, {nullptr, outputs, true}, nullptr, inputs, rows, inputs,
+                             outputs)),
+      weight_(blocked::product({nullptr, inputs, true}, {nullptr, outputs}, nullptr, outputs, inputs, outputs,
+                               rows)),
+      sum_(rows, outputs) {
+  for (const blocked::Product& each : {forward_, data_, weight_}) products.plan(each);
+}
+
+void Dense::forward(const float* x, const float* w, const float* start, Index starts, float* y) const {
+  blocked::Product product = blocked::with(forward_, x, w, y);
+  if (start == nullptr) {
+    product.beta = 0;
+  } else {
+    for (Index i = 0; i < product.m; ++i) {
+      std::copy_n(start + i % starts * product.n, product.n, y + i * product.n);
+    }
+  }
+  products_->run(product);
+}
 
 Attention::Attention(const training::Network& network, Index images, Products& products)
     : products_(&products),
@@ -14,14 +47,10 @@ Attention::Attention(const training::Network& network, Index images, Products& p
       causal_(network.mask == training::Mask::causal),
       d_scores_(tokens_ * tokens_) {
   const Index d = width_ / heads_;
-  to_scores_ = {.m = tokens_,
-                .n = tokens_,
-                .k = d,
-                .lda = 3 * width_,
-                .ldb = 3 * width_,
-                .ldc = tokens_,
-                .b_transposed = true};
-  from_scores_ = {.m = tokens_, .n = d, .k = tokens_, .lda = tokens_, .ldb = 3 * width_, .ldc = 3 * width_};
+  const Index side = 3 * width_;
+  to_scores_ =
+      blocked::product({nullptr, side}, {nullptr, side, true}, nullptr, tokens_, tokens_, tokens_, d);
+  from_scores_ = blocked::product({nullptr, tokens_}, {nullptr, side}, nullptr, side, tokens_, d, tokens_);
   from_transposed_ = from_scores_;
   from_transposed_.a_transposed = true;
   for (const blocked::Product& each : {to_scores_, from_scores_, from_transposed_}) products.plan(each);

@@ -1,13 +1,27 @@
-// Copies records at random places of a mapping, with prefetches of their cache lines.
+// Copies records at random places of a mapping with prefetches of their cache lines, and requests pages of a
+// mapped file before they are read, so that the disk serves many at once: cold reads are slow because they
+// miss one page at a time.
 #pragma once
 
+#include "assay/ops/known_records.hpp"
 #include "assay/ops/record_file.hpp"
+#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace assay {
+
+/// Variant::unfit of those for whose problem this machine may have no such file.
+inline constexpr auto without_such_file = [](const auto& p, const Context&) {
+  return no_such_file_state(p.state());
+};
+
 namespace detail {
 
 constexpr Index line_bytes = 64;
@@ -52,5 +66,21 @@ inline void copy_ahead(const RecordFile& file, std::span<const Index> indices, s
     default: return detail::copy_ahead<0>(records, bytes, indices, to);
   }
 }
+
+/// Requests for the pages of whole batches. It owns its memory.
+class PageRequests {
+ public:
+  /// For batches of at most `batch` indices.
+  explicit PageRequests(Index batch);
+  /// Calls madvise(MADV_WILLNEED) for all pages of the records at `indices`, once for pages that touch.
+  /// Returns when the disk has been asked, not when it has answered.
+  void ask(const RecordFile& file, std::span<const Index> indices);
+
+ private:
+  std::vector<std::pair<Index, Index>> pages_;  ///< first page of a record, and one past the last
+};
+
+/// Requests the pages of one record.
+void ask_for_pages(const RecordFile& file, Index record);
 
 }  // namespace assay
