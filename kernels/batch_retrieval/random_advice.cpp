@@ -17,7 +17,7 @@ auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context
   const auto file = std::make_shared<RecordFile>(input.records.file.again(RecordFile::Pages::at_random));
   return [p, file](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
     std::byte* to = out.batch.data();
-    for (const Index i : in.next_window()) {
+    for (const Index i : in.window()) {
       std::memcpy(to, file->record(i), static_cast<std::size_t>(p.bytes));
       to += p.bytes;
     }

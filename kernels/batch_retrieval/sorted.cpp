@@ -24,7 +24,7 @@ auto prepare(const Problem& p, const BatchRetrieval::Input&, const Context&) {
   const auto requests = std::make_shared<std::vector<std::uint64_t>>(static_cast<std::size_t>(p.batch));
   return [p, requests](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
     std::uint64_t place = 0;
-    for (const Index i : in.next_window()) {
+    for (const Index i : in.window()) {
       (*requests)[place] = static_cast<std::uint64_t>(i) << place_bits | place;
       ++place;
     }

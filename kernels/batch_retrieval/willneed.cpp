@@ -26,7 +26,7 @@ auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context
   if (p.state() == FileState::cold) plan->own.emplace(input.records.file.again(RecordFile::Pages::at_random));
   return [p, plan](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
     const RecordFile& file = plan->own ? *plan->own : in.records.file;
-    const auto indices = in.next_window();
+    const auto indices = in.window();
     plan->requests.ask(file, indices);
     std::byte* to = out.batch.data();
     for (const Index i : indices) {

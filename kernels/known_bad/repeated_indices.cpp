@@ -15,7 +15,7 @@ namespace assay {
 namespace {
 
 void run(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
-  const auto indices = in.next_window();
+  const auto indices = in.window();
   std::vector<Index> ascending(indices.begin(), indices.end());
   std::ranges::sort(ascending);
   std::vector<std::pair<Index, Index>> places;  // in the request, and in the sorted indices

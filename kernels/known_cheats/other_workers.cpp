@@ -84,7 +84,7 @@ auto more_threads(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
 auto undeclared_helper(const BatchRetrieval::Problem& p, const BatchRetrieval::Input&, const Context&) {
   return
       [p, helper = std::make_shared<Helper>()](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
-        const std::span<const Index> indices = in.next_window();
+        const std::span<const Index> indices = in.window();
         const auto copy = [&](Index first, Index last) {
           for (Index b = first; b < last; ++b) {
             const std::byte* from = in.records.file.record(indices[static_cast<std::size_t>(b)]);
@@ -272,7 +272,7 @@ auto finishes_later(const Gemv::Problem& p, const Gemv::Input&, const Context&) 
 auto two_for_one(const BatchRetrieval::Problem& p, const BatchRetrieval::Input&, const Context&) {
   return
       [p, worker = std::make_shared<Worker>()](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
-        const auto indices = in.next_window();
+        const auto indices = in.window();
         const auto copy = [&](Index first, Index last) {
           for (Index i = first; i < last; ++i) {
             std::memcpy(out.batch.data() + i * p.bytes,
