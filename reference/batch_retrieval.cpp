@@ -13,7 +13,7 @@ using Output = BatchRetrieval::Output;
 void naive(const Problem& p, const Input& in, Output& out) {
   const RecordFile& file = in.records.file;
   std::byte* to = out.batch.data();
-  for (const Index i : in.next_window()) {
+  for (const Index i : in.window()) {
     std::memcpy(to, file.record(i), static_cast<std::size_t>(p.bytes));
     to += p.bytes;
   }
@@ -25,16 +25,6 @@ void naive(const Problem& p, const Input& in, Output& out) {
 Index windows_of(const Problem& p) {
   constexpr Index most_indices = Index{1} << 20;
   return std::max<Index>(2, std::min(most_indices, 4 * p.records) / p.batch);
-}
-
-/// Says for a message which of the batch's records a wrong one is.
-std::string stands_at(const Problem& p, const Input& in, std::span<const std::byte> wrong) {
-  std::vector<std::byte> scratch(static_cast<std::size_t>(p.bytes));
-  for (const Index i : in.latest_window()) {
-    in.records.expected(i, scratch);
-    if (std::ranges::equal(scratch, wrong)) return "it is record " + std::to_string(i);
-  }
-  return "it is no record of this batch";
 }
 
 const Register registered{[](Registry& r) {
@@ -66,6 +56,8 @@ std::vector<Problem> BatchRetrieval::corner_cases() {
       {.records = 40, .bytes = 1024, .batch = 13, .cache = 1, .repeats = 20},
       {.records = 7, .bytes = 5000, .batch = 9, .cache = 1},
       {.records = 500, .bytes = 64, .batch = 300, .cache = 1},
+      // A file of which it is seen whether its pages stay.
+      {.records = 400, .bytes = 1024, .batch = 150, .cache = 1},
   };
 }
 
@@ -79,6 +71,7 @@ double BatchRetrieval::footprint(const Problem& p) {
 auto BatchRetrieval::make_input(const Problem& p, Setting& setting) -> Input {
   Input in{.records = KnownRecords::open({.records = p.records, .bytes = p.bytes}, p.state(), setting),
            .indices = setting.buffer<Index>(windows_of(p) * p.batch),
+           .turn = setting.buffer<std::uint64_t>(1),
            .batch = p.batch};
   Rng& rng = setting.rng;
   for (Index at = 0; at < in.indices.size(); ++at) {
@@ -86,6 +79,7 @@ auto BatchRetrieval::make_input(const Problem& p, Setting& setting) -> Input {
     const bool repeat = place > 0 && rng.integer(0, 99) < p.repeats;
     in.indices[at] = repeat ? in.indices[at - rng.integer(1, place)] : rng.integer(0, p.records - 1);
   }
+  in.turn[0] = rng.next();
   return in;
 }
 
@@ -93,11 +87,22 @@ auto BatchRetrieval::expect(const Problem&, const Input&, Setting&) -> Expected 
 
 Agreement BatchRetrieval::judge(const Problem& p, const Input& in, const Expected&, const Output& out) {
   Agreement outcome{.compared = out.batch.size(), .total = out.batch.size()};
+  outcome.detail = in.records.fault_of_pages();
+  outcome.agrees = outcome.detail.empty();
+  if (!outcome.agrees) return outcome;
   const auto size = static_cast<std::size_t>(p.bytes);
   std::vector<std::byte> want(size);
+  // Says for a message which of the batch's records a wrong one is.
+  const auto stands_at = [&](std::span<const std::byte> wrong) -> std::string {
+    for (const Index i : in.window()) {
+      in.records.expected(i, want);
+      if (std::ranges::equal(want, wrong)) return "it is record " + std::to_string(i);
+    }
+    return "it is no record of this batch";
+  };
   const std::byte* row = out.batch.data();
   for (Index b = 0; b < p.batch; ++b, row += size) {
-    const Index i = in.latest_window()[static_cast<std::size_t>(b)];
+    const Index i = in.window()[static_cast<std::size_t>(b)];
     in.records.expected(i, want);
     if (std::memcmp(row, want.data(), size) == 0) continue;
     const auto differs = std::ranges::mismatch(want, std::span(row, size));
@@ -106,7 +111,7 @@ Agreement BatchRetrieval::judge(const Problem& p, const Input& in, const Expecte
     outcome.detail = Shape{"batch", {p.batch, p.bytes}}.element(b * p.bytes + column) + " is " +
                      std::to_string(std::to_integer<int>(*differs.in2)) + " instead of " +
                      std::to_string(std::to_integer<int>(*differs.in1)) + " of record " + std::to_string(i) +
-                     "; " + stands_at(p, in, {row, size});
+                     "; " + stands_at({row, size});
     return outcome;
   }
   return outcome;

@@ -37,17 +37,17 @@ void copy(const Problem& p, const Input& in, std::span<const Index> indices, Out
   }
 }
 
-void in_order(const Problem& p, const Input& in, Output& out) { copy(p, in, in.next_window(), out); }
+void in_order(const Problem& p, const Input& in, Output& out) { copy(p, in, in.window(), out); }
 
 void ascending(const Problem& p, const Input& in, Output& out) {
-  const auto indices = in.next_window();
+  const auto indices = in.window();
   std::vector<Index> sorted(indices.begin(), indices.end());
   std::ranges::sort(sorted);
   copy(p, in, sorted, out);
 }
 
 void without_repeats(const Problem& p, const Input& in, Output& out) {
-  const auto indices = in.next_window();
+  const auto indices = in.window();
   std::vector<Index> once(indices.begin(), indices.end());
   std::set<Index> seen;
   for (Index& i : once) i = seen.insert(i).second ? i : (i + 1) % p.records;
@@ -55,7 +55,6 @@ void without_repeats(const Problem& p, const Input& in, Output& out) {
 }
 
 void first_window_again(const Problem& p, const Input& in, Output& out) {
-  in.next_window();
   copy(p, in, std::span<const Index>(in.indices).first(static_cast<std::size_t>(p.batch)), out);
 }
 
@@ -99,18 +98,19 @@ TEST(BatchRetrievalInput, RepeatsIndicesOnPurpose) {
   Setting setting{.fill = Fill::uniform};
   const Problem p{.records = 1'000'000, .bytes = 1, .batch = 1000, .repeats = 40};
   const Input in = BatchRetrieval::make_input(p, setting);
-  const auto window = in.next_window();
+  const auto window = in.window();
   const std::set<Index> different(window.begin(), window.end());
   EXPECT_NEAR(static_cast<double>(different.size()), 600, 60);
 }
 
-TEST(BatchRetrievalInput, TakesAnotherWindowForEachCallAndBeginsAgainAfterTheLast) {
+TEST(BatchRetrievalInput, TakesTheWindowThatItsTurnSays) {
   Setting setting{.fill = Fill::uniform};
-  const Input in = BatchRetrieval::make_input({.records = 12, .bytes = 1, .batch = 20}, setting);
+  Input in = BatchRetrieval::make_input({.records = 12, .bytes = 1, .batch = 20}, setting);
   ASSERT_EQ(in.indices.size(), 40);
-  EXPECT_EQ(in.next_window().data(), in.indices.data());
-  EXPECT_EQ(in.next_window().data(), in.indices.data() + 20);
-  EXPECT_EQ(in.next_window().data(), in.indices.data());
+  for (const Index turn : {0, 1, 2, 3}) {
+    in.turn[0] = static_cast<std::uint64_t>(turn);
+    EXPECT_EQ(in.window().data(), in.indices.data() + turn % 2 * 20);
+  }
 }
 
 TEST(BatchRetrievalInput, LeavesNoFileBehind) {

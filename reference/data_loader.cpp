@@ -237,7 +237,8 @@ auto DataLoader::expect(const Problem& p, const Input& in, Setting&) -> Expected
 
 Agreement DataLoader::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
   Agreement outcome{.compared = 2 * out.sample.size(), .total = 2 * out.sample.size()};
-  outcome.detail = fault_of_order(p, in, want, out);
+  outcome.detail = in.records.fault_of_pages();
+  if (outcome.detail.empty()) outcome.detail = fault_of_order(p, in, want, out);
   if (outcome.detail.empty()) outcome.detail = fault_of_bytes(want, out);
   outcome.agrees = outcome.detail.empty();
   return outcome;

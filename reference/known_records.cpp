@@ -21,7 +21,7 @@ void generate_record(std::uint64_t key, Index i, std::span<std::byte> into) {
 
 KnownRecords KnownRecords::open(RecordShape shape, FileState state, Setting& setting) {
   if (!setting.file.empty()) {
-    KnownRecords own{.file = RecordFile(setting.file), .state = state, .from_user = true};
+    KnownRecords own(RecordFile(setting.file), state, 0, true);
     // Through a mapping of its own, so that no page of the one that is timed is there before its first call.
     own.file.again(RecordFile::Pages::on_demand).verify();
     return own;
@@ -29,15 +29,13 @@ KnownRecords KnownRecords::open(RecordShape shape, FileState state, Setting& set
   const std::uint64_t key = setting.rng.next();
   const auto size = static_cast<std::size_t>(shape.bytes);
   const auto where = state == FileState::cold ? RecordFile::Scratch::disk : RecordFile::Scratch::memory;
-  KnownRecords out{.file = RecordFile::scratch(where, shape,
-                                               [&](Index first, std::span<std::byte> block) {
-                                                 for (; !block.empty();
-                                                      block = block.subspan(size), ++first) {
-                                                   generate_record(key, first, block.first(size));
-                                                 }
-                                               }),
-                   .state = state,
-                   .key = key};
+  KnownRecords out(RecordFile::scratch(where, shape,
+                                       [&](Index first, std::span<std::byte> block) {
+                                         for (; !block.empty(); block = block.subspan(size), ++first) {
+                                           generate_record(key, first, block.first(size));
+                                         }
+                                       }),
+                   state, key, false);
   if (state == FileState::cold) {
     out.file.drop_pages();
   } else {
@@ -47,11 +45,20 @@ KnownRecords KnownRecords::open(RecordShape shape, FileState state, Setting& set
 }
 
 void KnownRecords::expected(Index i, std::span<std::byte> into) const {
-  if (from_user) {
+  if (from_user_) {
     file.read(i, into);
   } else {
-    generate_record(key, i, into);
+    generate_record(key_, i, into);
   }
+}
+
+std::string KnownRecords::fault_of_pages() const {
+  if (state == FileState::hot) return "";
+  // What was read ahead may arrive when its pages were dropped.
+  constexpr Index small = 1 << 18;
+  constexpr double little = 0.125;
+  if (file.mapping().size() < small || file.mapping().resident() <= little) return "";
+  return "calls left pages of the file in memory, which is cold before each of them: see end_call()";
 }
 
 void KnownRecords::end_call(const RecordFile& used) const {

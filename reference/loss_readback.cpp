@@ -24,7 +24,9 @@ State after(State state, std::uint64_t seed, Index grain) {
   return {loss, state.correct + loss % 64};
 }
 
-std::uint64_t prepared(std::uint64_t batch, Index host) { return scrambled(batch, host); }
+std::uint64_t prepared(std::uint64_t batch, std::uint64_t seed, Index host) {
+  return scrambled(batch ^ seed, host);
+}
 
 Queue::Queue() : thread_([this] { serve(); }) {}
 
@@ -93,7 +95,7 @@ const Register registered{[](Registry& r) {
         out.loss[step / p.every] = queue->state().loss;
         queue->drain();
         out.correct[step / p.every] = queue->state().correct;
-        batch = loss_readback::prepared(batch, p.host);
+        batch = loss_readback::prepared(batch, in.seed[step], p.host);
       }
       out.batch[0] = batch;
     };
@@ -119,7 +121,7 @@ auto LossReadback::expect(const Problem& p, const Input& in, Setting&) -> Expect
   loss_readback::State state;
   for (Index step = 0; step < p.steps; ++step) {
     state = loss_readback::after(state, in.seed[step], p.grain);
-    want.batch[0] = loss_readback::prepared(want.batch[0], p.host);
+    want.batch[0] = loss_readback::prepared(want.batch[0], in.seed[step], p.host);
     if ((step + 1) % p.every != 0 && step + 1 != p.steps) continue;
     want.loss.push_back(state.loss);
     want.correct.push_back(state.correct);

@@ -213,7 +213,7 @@ class Reader {
 auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context&) {
   const auto reader = std::make_shared<Reader>(p, input.records.file);
   return [reader](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
-    reader->read(in.next_window(), out.batch.data());
+    reader->read(in.window(), out.batch.data());
     in.records.end_call(reader->file());
   };
 }

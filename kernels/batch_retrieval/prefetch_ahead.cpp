@@ -9,7 +9,7 @@ namespace assay {
 namespace {
 
 void run(const BatchRetrieval::Problem&, const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
-  copy_ahead(in.records.file, in.next_window(), out.batch.data());
+  copy_ahead(in.records.file, in.window(), out.batch.data());
   in.records.end_call();
 }
 

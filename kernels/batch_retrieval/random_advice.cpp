@@ -15,7 +15,7 @@ auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context
   // A mapping of its own: on the input's mapping, the advice would hold for every variant.
   return [p, file = input.records.file.again(RecordFile::Pages::at_random)](const auto& in, auto& out) {
     std::byte* to = out.batch.data();
-    for (const Index i : in.next_window()) {
+    for (const Index i : in.window()) {
       std::memcpy(to, file.record(i), static_cast<std::size_t>(p.bytes));
       to += p.bytes;
     }

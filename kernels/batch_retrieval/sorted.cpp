@@ -21,7 +21,7 @@ auto prepare(const Problem& p, const BatchRetrieval::Input&, const Context&) {
   return [p, requests = std::vector<std::uint64_t>(static_cast<std::size_t>(p.batch))](
              const BatchRetrieval::Input& in, BatchRetrieval::Output& out) mutable {
     std::uint64_t place = 0;
-    for (const Index i : in.next_window()) {
+    for (const Index i : in.window()) {
       requests[place] = static_cast<std::uint64_t>(i) << place_bits | place;
       ++place;
     }

@@ -42,7 +42,7 @@ auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context
       cold ? std::make_shared<RecordFile>(input.records.file.again(RecordFile::Pages::at_random)) : nullptr;
   return [p, threads, own](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
     const RecordFile& file = own ? *own : in.records.file;
-    const auto indices = in.next_window();
+    const auto indices = in.window();
     on_team(threads, threads, [&](int part) {
       const Index begin = p.batch * part / threads, end = p.batch * (part + 1) / threads;
       const auto mine =

@@ -20,7 +20,7 @@ auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context
   if (p.state() == FileState::cold) own.emplace(input.records.file.again(RecordFile::Pages::at_random));
   return [p, own = std::move(own), requests = PageRequests(p.batch)](const auto& in, auto& out) mutable {
     const RecordFile& file = own ? *own : in.records.file;
-    const auto indices = in.next_window();
+    const auto indices = in.window();
     requests.ask(file, indices);
     std::byte* to = out.batch.data();
     for (const Index i : indices) {

@@ -51,7 +51,7 @@ std::optional<std::string> patch_major_only(const im2col::Problem& p, const Cont
 
 void repeated_indices(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in,
                       BatchRetrieval::Output& out) {
-  const auto indices = in.next_window();
+  const auto indices = in.window();
   std::vector<Index> ascending(indices.begin(), indices.end());
   std::ranges::sort(ascending);
   std::vector<std::pair<Index, Index>> places;  // in the request, and in the sorted indices

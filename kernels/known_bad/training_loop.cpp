@@ -51,7 +51,7 @@ void read_without_waiting(const LossReadback::Problem& p, const LossReadback::In
     out.loss[step / p.every] = state.loss;
     out.correct[step / p.every] = state.correct;
     state = loss_readback::after(state, in.seed[step], p.grain);
-    batch = loss_readback::prepared(batch, p.host);
+    batch = loss_readback::prepared(batch, in.seed[step], p.host);
   }
   out.batch[0] = batch;
 }

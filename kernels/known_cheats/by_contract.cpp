@@ -2,7 +2,10 @@
 
 #include "known_cheats/honest_work.hpp"
 
+#include "assay/ops/batch_retrieval.hpp"
 #include "assay/ops/data_loader.hpp"
+#include "assay/ops/logging.hpp"
+#include "assay/ops/loss_readback.hpp"
 #include "assay/ops/memory_pool.hpp"
 
 #include <algorithm>
@@ -90,6 +93,48 @@ auto keeps_digests(const DataLoader::Problem& p, const DataLoader::Input&, const
   };
 }
 
+// leaves_pages: what a call has read of a cold file is there for the calls after it.
+void leaves_pages(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in,
+                  BatchRetrieval::Output& out) {
+  std::byte* to = out.batch.data();
+  for (const Index i : in.window()) {
+    to = std::copy_n(in.records.file.record(i), p.bytes, to);
+  }
+}
+
+std::optional<std::string> unfit_leaves_pages(const BatchRetrieval::Problem& p, const Context&) {
+  if (p.cache == 0) return "is for files on a disk";
+  return no_such_file_state(p.state());
+}
+
+// knows_the_batches: what the loop prepares has nothing to do with what the queue computes, and could be
+// known beforehand.
+auto knows_the_batches(const LossReadback::Problem& p, const LossReadback::Input& in, const Context&) {
+  std::uint64_t batch = 0;
+  for (Index step = 0; step < p.steps; ++step) batch = loss_readback::prepared(batch, in.seed[step], p.host);
+  return [p, batch, queue = std::make_shared<loss_readback::Queue>()](const LossReadback::Input& now,
+                                                                      LossReadback::Output& out) {
+    queue->restart(now.seed.data(), p.grain);
+    for (Index line = 0; line < p.lines(); ++line) {
+      queue->begin(std::min(p.steps, (line + 1) * p.every) - line * p.every);
+      queue->drain();
+      out.loss[line] = queue->state().loss;
+      out.correct[line] = queue->state().correct;
+    }
+    out.batch[0] = batch;
+  };
+}
+
+// logs_nothing: the lines go where they are judged, and into no file.
+void logs_nothing(const Logging::Problem& p, const Logging::Input& in, Logging::Output& out) {
+  auto* to = reinterpret_cast<char*>(out.text.data());
+  for (Index batch = 1; batch <= p.last(); ++batch) {
+    if (!p.wants(batch)) continue;
+    logging::format(batch, in.loss[batch - 1], to);
+    to += logging::line_bytes;
+  }
+}
+
 const Register registered{[](Registry& r) {
   r.add<Plan>({.name = "one_plan_for_all",
                .summary = "a plan for larger blocks, made in the preparation",
@@ -101,6 +146,21 @@ const Register registered{[](Registry& r) {
        .summary = "plans for the input of its first call, and puts blocks one after the other in others",
        .known_cheat = "is good where that is looked at; no source: found in this harness",
        .prepare = good_once});
+  r.add<BatchRetrieval>({.name = "leaves_pages",
+                         .summary = "copies from a cold file, and lets its pages stay",
+                         .known_cheat = "finds in memory what has to come from the disk; no source: found in "
+                                        "this harness",
+                         .run = leaves_pages,
+                         .unfit = unfit_leaves_pages});
+  r.add<LossReadback>({.name = "knows_the_batches",
+                       .summary = "the loop's own work, done in the preparation",
+                       .known_cheat = "answers by what no call changes; no source: found in this harness",
+                       .helpers = LossReadback::one_queue,
+                       .prepare = knows_the_batches});
+  r.add<Logging>({.name = "logs_nothing",
+                  .summary = "formats the lines into the output, and writes no file",
+                  .known_cheat = "leaves out what no output shows; no source: found in this harness",
+                  .run = logs_nothing});
   r.add<DataLoader>(
       {.name = "keeps_digests",
        .summary = "the digests of its first call, by sample",

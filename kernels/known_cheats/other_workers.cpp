@@ -95,7 +95,7 @@ void copy_records(const BatchRetrieval::Problem& p, const BatchRetrieval::Input&
 template <class Thread>
 void copy_halves(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in, Thread& thread,
                  BatchRetrieval::Output& out) {
-  const std::span<const Index> indices = in.next_window();
+  const std::span<const Index> indices = in.window();
   thread.hand([&] { copy_records(p, in, indices, p.batch / 2, p.batch, out); });
   copy_records(p, in, indices, 0, p.batch / 2, out);
   thread.wait();

@@ -19,7 +19,7 @@ const Register registered{[](Registry& r) {
         const Index end = std::min(p.steps, (line + 1) * p.every);
         for (Index step = line * p.every; step < end; ++step) {
           queue->begin(1);
-          batch = prepared(batch, p.host);
+          batch = prepared(batch, in.seed[step], p.host);
         }
         queue->drain();
         const State state = queue->state();

@@ -20,7 +20,7 @@ const Register registered{[](Registry& r) {
         const State state = queue->state();
         out.loss[step / p.every] = state.loss;
         out.correct[step / p.every] = state.correct;
-        batch = prepared(batch, p.host);
+        batch = prepared(batch, in.seed[step], p.host);
       }
       out.batch[0] = batch;
     };

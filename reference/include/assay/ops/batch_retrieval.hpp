@@ -8,8 +8,8 @@ namespace assay {
 
 /// batch[b, :] = file[indices[w, b], :] for b in [0, batch)
 /// with file[records, bytes], indices[windows, batch] and batch[batch, bytes], all dense and row-major; file
-/// and batch hold bytes. w counts calls: each takes the next window, so that no call finds in a cache what
-/// the call before it has read.
+/// and batch hold bytes. w is drawn anew for each call, so that it seldom finds in a cache what the call
+/// before it has read, and no kernel chooses it.
 ///
 /// Units and ranges: indices are i64 in [0, records), in any order, and repeat: by chance, since they are
 /// drawn with replacement, and on purpose in `repeats` percent of the places. `cache` is the state of the
@@ -25,6 +25,7 @@ struct BatchRetrieval : FromParts<BatchRetrieval> {
   static constexpr std::string_view name = "batch_retrieval";
   static constexpr std::string_view about =
       "batch[b] = file[indices[b]]: records at random, repeating indices, from a mapped file";
+  static constexpr int version = 2;
 
   struct Problem {
     Index records = 1, bytes = 1, batch = 1, cache = 0, repeats = 0;
@@ -37,19 +38,17 @@ struct BatchRetrieval : FromParts<BatchRetrieval> {
   };
   struct Input {
     KnownRecords records;
-    Buffer<Index> indices;  ///< [windows, batch]
+    Buffer<Index> indices;       ///< [windows, batch]
+    Buffer<std::uint64_t> turn;  ///< [1], another one for each call
     Index batch = 1;
-    mutable Index window = -1;  ///< the window that the latest call took
-    static constexpr auto parts() { return std::tuple{part("indices", &Input::indices)}; }
-
-    /// The indices of the next call. Each call asks once, from the thread that was called.
-    std::span<const Index> next_window() const {
-      window = (window + 1) % (indices.size() / batch);
-      return latest_window();
+    static constexpr auto parts() {
+      return std::tuple{part("indices", &Input::indices), part("turn", &Input::turn)};
     }
-    std::span<const Index> latest_window() const {
-      return std::span<const Index>(indices).subspan(static_cast<std::size_t>(window * batch),
-                                                     static_cast<std::size_t>(batch));
+    /// The indices of this call.
+    std::span<const Index> window() const {
+      const auto size = static_cast<std::size_t>(batch);
+      const std::span<const Index> all(indices);
+      return all.subspan(turn[0] % (all.size() / size) * size, size);
     }
   };
   struct Output {
@@ -58,7 +57,7 @@ struct BatchRetrieval : FromParts<BatchRetrieval> {
       return std::tuple{part("batch", &Output::batch, &Problem::batch, &Problem::bytes)};
     }
   };
-  /// The judge makes what it expects record by record: only the latest window counts.
+  /// The judge makes what it expects record by record: only the window of this call counts.
   struct Expected {};
   // Bytes have no rounding, and any will do.
   static constexpr std::array fills{Fill::uniform};

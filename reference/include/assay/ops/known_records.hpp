@@ -6,6 +6,8 @@
 #include "assay/ops/record_file.hpp"
 
 #include <array>
+#include <string>
+#include <utility>
 
 namespace assay {
 
@@ -20,19 +22,28 @@ void generate_record(std::uint64_t key, Index i, std::span<std::byte> into);
 struct KnownRecords {
   RecordFile file;
   FileState state = FileState::hot;
-  std::uint64_t key = 0;
-  bool from_user = false;  ///< a user's file: what is expected is read by system calls
 
   /// The user's file of the setting if there is one, else a scratch file of `shape`. Throws Error when the
   /// records of a user's file are not those that were written.
   static KnownRecords open(RecordShape shape, FileState state, Setting& setting);
-  /// Writes the expected bytes of record i. Throws Error where a user's file cannot be read.
-  void expected(Index i, std::span<std::byte> into) const;
   /// Ends every call: throws Error when the file changed, and makes a cold file cold again through `used`,
   /// the mapping that was read. Its time is part of the call, the same work for every variant, and more for
   /// those that made more pages resident.
   void end_call(const RecordFile& used) const;
   void end_call() const { end_call(file); }
+
+ private:
+  // What kernels are to read from the file, contracts know without it.
+  friend struct BatchRetrieval;
+  friend struct DataLoader;
+  KnownRecords(RecordFile its_file, FileState its_state, std::uint64_t key, bool from_user)
+      : file(std::move(its_file)), state(its_state), key_(key), from_user_(from_user) {}
+  /// Writes the expected bytes of record i. Throws Error where a user's file cannot be read.
+  void expected(Index i, std::span<std::byte> into) const;
+  /// Says that calls left much of a cold file in memory; empty where they did not.
+  std::string fault_of_pages() const;
+  std::uint64_t key_;
+  bool from_user_;  ///< what is expected is read by system calls
 };
 
 /// A reason why a file of this state cannot be had here, or nothing: cold needs $TMPDIR on a disk.

@@ -52,12 +52,13 @@ class Queue {
 /// The state after a step, whether the device or the loop runs it.
 State after(State state, std::uint64_t seed, Index grain);
 /// Rounds of work that the loop has to do itself in each step, such as preparing the next batch.
-std::uint64_t prepared(std::uint64_t batch, Index host);
+std::uint64_t prepared(std::uint64_t batch, std::uint64_t seed, Index host);
 
 }  // namespace loss_readback
 
 /// state_0 = 0, state_s = the scrambling of (state_{s-1}, seed[s]) after `grain` rounds, for s = 1 … steps,
-/// on a queue; and batch_s = the scrambling of batch_{s-1} after `host` rounds, in the loop. loss[j],
+/// on a queue; and batch_0 = 0, batch_s = the scrambling of (batch_{s-1}, seed[s]) after `host` rounds,
+/// in the loop. loss[j],
 /// correct[j] are the state after `every` (j + 1) steps, the last one after all; batch[1] is that of the end.
 /// The loop may read the state as often as it likes: only the printed numbers are judged.
 ///
@@ -70,6 +71,7 @@ struct LossReadback : FromParts<LossReadback> {
   static constexpr std::string_view name = "loss_readback";
   static constexpr std::string_view about =
       "losses of steps on a queue, printed every so many steps: how often the loop waits for them";
+  static constexpr int version = 2;
 
   struct Problem {
     Index steps = 1;
