@@ -253,7 +253,7 @@ constexpr std::array bad_kernels{
               },
               "changed the processors that it may run on"},
     BadKernel{"forbids_itself_everything", [] { prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT); },
-              "was ended by signal 9"},
+              "made a system call that no kernel may make"},
     BadKernel{"unmaps_its_code",
               [] {
                 const auto page = reinterpret_cast<std::uintptr_t>(&print_much) & ~std::uintptr_t{4095};

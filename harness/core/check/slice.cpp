@@ -31,6 +31,20 @@ Index note_mapped_pages() {
   return more;
 }
 
+struct CallTime {
+  double seconds;
+  std::uint64_t ticks;
+};
+/// Ticks are counted within the seconds, so that no work that the processor puts off, such as storing past
+/// the caches, is in them alone.
+[[gnu::noinline]] CallTime time_of_call(Timed& timed) {
+  const auto start = Clock::now();
+  const std::uint64_t first = ticks();
+  timed.repeat(1);
+  const std::uint64_t passed = ticks() - first;
+  return {seconds_since(start), passed};
+}
+
 }  // namespace
 
 void Audit::add(const Audit& other) {
@@ -131,11 +145,7 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
     }
     const bool looked = timed == 0 || rng.integer(0, calls / looks) == 0;
     const double cpu = looked ? cpu_seconds_of_thread() : 0;
-    const std::uint64_t tick = ticks();
-    const auto start = Clock::now();
-    timed_.repeat(1);
-    const double passed = seconds_since(start);
-    const std::uint64_t ticked = ticks() - tick;
+    const auto [passed, ticked] = time_of_call(timed_);
     const double cpu_passed = looked ? cpu_seconds_of_thread() - cpu : 0;
     // Asked for each call: what it says of one cannot hide another.
     const std::optional<double> its = timed_.own_seconds();
@@ -223,9 +233,7 @@ bool AuditedSlices::on_known_content_is_quicker() {
     if (is_new && !nudged) timed_.renew(secret(), Renewal::timed);
     static_cast<void>(timed_.own_seconds());
     const double cpu = cpu_seconds_of_thread();
-    const auto before = Clock::now();
-    timed_.repeat(1);
-    double passed = seconds_since(before) - seconds_of_a_look();
+    double passed = time_of_call(timed_).seconds - seconds_of_a_look();
     // No call is slower where the processor is taken away for a while.
     if (given_threads() == 0) passed = std::min(passed, cpu_seconds_of_thread() - cpu);
     (is_new ? on_new_content_ : on_known_content_).push_back(timed_.own_seconds().value_or(passed));
@@ -340,14 +348,11 @@ void AuditedSlices::find(std::string fault) {
 }
 
 void AuditedSlices::look_at_clock(const Calls& calls) {
-  // `slack` covers the system calls around a slice, and that of a look what one clock takes to read the
-  // other. An interruption between them hits fewer than half of all slices, though on a busy machine it may
-  // hit several short slices in a row.
+  // `slack` covers the system calls around a slice. An interruption between those and the counter hits fewer
+  // than half of all slices, though on a busy machine it may hit several short slices in a row.
   constexpr double slack = 2e-6, share = 0.05, short_slice = 1e-3;
-  const double slack_of_look = ticks_without_system() ? 2 * seconds_of_a_look() : 1e-6;
   const Index enough = calls.passed_by_kernel < short_slice ? 6 : 3;
-  const double least =
-      (1 - share) * calls.passed_by_kernel - slack - slack_of_look * static_cast<double>(calls.looks);
+  const double least = (1 - share) * calls.passed_by_kernel - slack;
   if (calls.passed > least) return;
   if (++misread_ < enough || 2 * misread_ < audit_.slices) return;
   find(fmt::format("tampers with the clock: {:.3g} s passed in calls that showed {:.3g} s",
