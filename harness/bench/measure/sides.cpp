@@ -320,6 +320,11 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
     }
     if (const std::string why = why_unsound(answers[failed], end); !why.empty())
       refuse_answers(request, failed, why);
+    if (const std::size_t answered = answers[failed].all().size(); left && answered < order.size()) {
+      // The record of the step is wiped out. It answers trial by trial.
+      throw SideFailure(failed, request.trials[order[answered]].key, {.reason = "left without its answers"},
+                        crash);
+    }
     if (end.crashed()) throw crash;
     throw Error(where, what, remedy);
   }
