@@ -47,8 +47,7 @@ namespace assay {
 // Beside the type, where argument-dependent lookup finds it.
 void describe(Fields& f, RejectedCode& code) {
   f("name", code.variant);
-  f("checks", code.checks);
-  f("rejected", code.rejected);
+  ASSAY_FIELDS(f, code, checks, rejected);
   Json first;
   f("first", first, {.optional = true});
   const Json* detail = first.find("detail");

@@ -335,11 +335,9 @@ std::vector<PlottedSamples> ratios_by_launch(const PairedTrial& trial) {
 }  // namespace
 
 void describe(Fields& f, Build& build) {
-  f("name", build.name);
-  f("commit", build.commit);
+  ASSAY_FIELDS(f, build, name, commit);
   f("links", build.links, {.low = 1, .high = most, .about = "differently ordered links that took turns"});
-  f("layout_remark", build.layout_remark);
-  f("facts", build.facts);
+  ASSAY_FIELDS(f, build, layout_remark, facts);
 }
 
 void describe(Fields& f, SequentialPolicy& policy) {
@@ -376,8 +374,7 @@ void describe(Fields& f, PairedTrial& trial) {
   describe_stored_trial(f, trial.trial);
   f.keyed("per_epoch", trial.occurrences, &Occurrence::suite, &Occurrence::per_epoch,
           {.least = 0, .most = most_amount, .about = "occurrences in an epoch, by suite"});
-  f("base_code", trial.base_code);
-  f("head_code", trial.head_code);
+  ASSAY_FIELDS(f, trial, base_code, head_code);
   std::string left_out = trial.tested() ? "" : std::string(to_string(trial.left_out.standing));
   f("left_out", left_out);
   f("why_left_out", trial.left_out.why, {.about = "empty for trials that were tested"});
@@ -406,9 +403,7 @@ void describe(Fields& f, ComparedShard& shard) {
 
 void describe(Fields& f, TwoBuilds& run) {
   f.schema(two_builds_schema);
-  f("suite", run.suite);
-  f("date", run.date);
-  f("seed", run.seed);
+  ASSAY_FIELDS(f, run, suite, date, seed);
   f("command", run.command, {.about = "that repeats the whole run"});
   f("busy", run.busy, {.terse = true});
   f("filter", run.filter);
@@ -417,11 +412,7 @@ void describe(Fields& f, TwoBuilds& run) {
   f("budget_seconds", run.budget_seconds, seconds);
   f("seconds", run.seconds, seconds);
   f("screen_seconds", run.screen_seconds, {.optional = true, .least = 0, .most = most_seconds});
-  f("policy", run.policy);
-  f("machine", run.machine);
-  f("weather", run.weather);
-  f("base", run.base);
-  f("head", run.head);
+  ASSAY_FIELDS(f, run, policy, machine, weather, base, head);
   f("planted", run.planted,
     {.optional = true, .least = -1, .most = most_amount, .about = "slow-downs of a self-test, by key"});
   if (f.reads()) {
@@ -429,8 +420,7 @@ void describe(Fields& f, TwoBuilds& run) {
       run.planted[with_present_names(key)] = slowdown;
     }
   }
-  f("trials", run.trials);
-  f("shard", run.shard);
+  ASSAY_FIELDS(f, run, trials, shard);
   if (f.reads() && run.shard) run.command = without_options(std::move(run.command), run.shard->shard);
   f("merged_shards", run.merged_shards, {.terse = true, .low = 1});
   f("mixed_machines", run.mixed_machines, {.terse = true});

@@ -89,10 +89,7 @@ void describe(Fields& f, BundledSide& side) {
 void describe(Fields& f, BundleFile& bundle) {
   f.only<BundleFile>();
   f.schema("assay.bundle/1");
-  f("processor", bundle.processor);
-  f("instruction_sets", bundle.instruction_sets);
-  f("base", bundle.base);
-  f("head", bundle.head);
+  ASSAY_FIELDS(f, bundle, processor, instruction_sets, base, head);
   describe(f, bundle.use);
   f("target", bundle.target, {.terse = true});
 }

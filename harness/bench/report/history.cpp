@@ -210,10 +210,7 @@ std::string to_markdown(const History& history) {
 }
 
 void describe(Fields& f, HistoryRun& run) {
-  f("file", run.file);
-  f("date", run.date);
-  f("commit", run.commit);
-  f("machine", run.machine);
+  ASSAY_FIELDS(f, run, file, date, commit, machine);
   f("changes", run.changes, {.about = "deciding facts that differ from those of the run before"});
 }
 
@@ -231,8 +228,7 @@ void describe(Fields& f, HistoryRow& row) {
 
 void describe(Fields& f, History& history) {
   f.schema("assay.history/1");
-  f("suite", history.suite);
-  f("runs", history.runs);
+  ASSAY_FIELDS(f, history, suite, runs);
   f("compared_from", history.compared_from, {.about = "the first run since the machine changed, from 0"});
   f("rows", history.rows);
 }
