@@ -254,7 +254,6 @@ void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
   evidence.files.push_back(evidence_file(file, text, std::move(what)));
 }
 
-/// Results with the name and the hash of their file.
 struct ReadResults {
   EvidenceFile file;
   Results results;

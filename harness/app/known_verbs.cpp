@@ -78,7 +78,6 @@ void describe(Fields& f, TriedVariants<One>& all) {
   ASSAY_FIELDS(f, all, variants, exit_code);
 }
 
-/// Returns the rejections of each variant, by name.
 std::vector<Rejection> rejections(const Registry& registry, const std::vector<CornerCheck>& checks) {
   std::map<std::string, Rejection> out;
   for (const CornerCheck& c : checks) {

@@ -2,7 +2,6 @@
 
 #include "core/files/processor_set.hpp"
 #include "core/machine/fields.hpp"
-#include "core/machine/limits.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
