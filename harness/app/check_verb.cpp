@@ -41,8 +41,7 @@ void describe(Fields& f, Row& row) {
   constexpr Fields::Rule if_checked{.optional = true};
   CornerCheck& check = row.check;
   Checked& found = check.agreement;
-  f("operation", check.operation);
-  f("variant", check.variant);
+  ASSAY_FIELDS(f, check, operation, variant);
   f("what", row.what, {.about = "problem, and fill, placement and threads where they vary"});
   f("skipped", check.skipped, {.terse = true, .about = "why it was not checked"});
   if (f.writes() && !check.skipped.empty()) return;
@@ -112,10 +111,7 @@ void describe(Fields& f, Checks& checks) {
   f("partial", checks.partial, {.about = "interrupted"});
   f("about", checks.about, {.terse = true, .about = "what the trace says of its allocator"});
   f("checks", checks.rows);
-  f("agree", checks.all.agree);
-  f("disagree", checks.all.disagree);
-  f("failed", checks.all.failed);
-  f("skipped", checks.all.skipped);
+  ASSAY_FIELDS(f, checks.all, agree, disagree, failed, skipped);
   f.derived("shard", checks.shard ? std::optional(to_options(checks.shard->shard)) : std::nullopt);
   f("exit_code", checks.exit_code);
 }

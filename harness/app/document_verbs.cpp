@@ -47,8 +47,7 @@ namespace assay {
 // Beside the type, where argument-dependent lookup finds it.
 void describe(Fields& f, RejectedCode& code) {
   f("name", code.variant);
-  f("checks", code.checks);
-  f("rejected", code.rejected);
+  ASSAY_FIELDS(f, code, checks, rejected);
   Json first;
   f("first", first, {.optional = true});
   const Json* detail = first.find("detail");
@@ -158,7 +157,7 @@ void require_no_gate_options(const OutcomeOptions& options) {
 }
 
 Outcome merge_gates(const MergeOptions& options, const Json& first) {
-  const TwoBuilds run = merged(files_of<GateFile>(options, first, two_builds_from));
+  const TwoBuilds run = merged(files_of<NamedRun<TwoBuilds>>(options, first, two_builds_from));
   return end_two_builds(options.outcome, run);
 }
 
@@ -181,7 +180,7 @@ Outcome merge(const MergeOptions& options) {
   if (holds_two_builds(first)) return merge_gates(options, first);
   require_no_gate_options(options.outcome);
   const auto read = [](const Json& file, const std::string& where) { return results_from(file, where); };
-  const Results results = merged(files_of<ShardFile>(options, first, read));
+  const Results results = merged(files_of<NamedRun<Results>>(options, first, read));
   write_file(output, to_json(results) + "\n");
   const Outcome outcome = outcome_of(results);
   std::string text = options.outcome.quiet ? faults_text(results) : to_table(results);
@@ -255,7 +254,6 @@ void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
   evidence.files.push_back(evidence_file(file, text, std::move(what)));
 }
 
-/// Results with the name and the hash of their file.
 struct ReadResults {
   EvidenceFile file;
   Results results;
@@ -422,10 +420,10 @@ Outcome audit_verb(const AuditOptions& options, const Registry& registry) {
 }
 
 Outcome history_verb(const HistoryOptions& options) {
-  std::vector<NamedResults> runs;
+  std::vector<NamedRun<Results>> runs;
   for (const std::filesystem::path& file : options.results)
     runs.push_back({file.filename().string(), read_any_results(file)});
-  const std::optional<StoredLedger> stored = find_ledger(options.baselines, runs.front().results.suite);
+  const std::optional<StoredLedger> stored = find_ledger(options.baselines, runs.front().run.suite);
   const History history = history_of(std::move(runs), {.limit = options.limit},
                                      stored ? stored->ledger.acceptances : std::vector<Acceptance>());
   const auto write = [](const std::filesystem::path& file, const std::string& text) {

@@ -112,7 +112,7 @@ void read_bundle_file(const Reader& reader, const std::string& text) {
 BundleFile bundle(const Reader& reader) {
   const std::string content = "#!/bin/sh\n";
   fs::permissions(reader.written("base/p-0", content), fs::perms::owner_all);
-  const BundledSide side{.name = "b", .commit = "c", .links = {{"base/p-0", fnv1a(content)}}};
+  const BundledSide side{.side = {.name = "b", .commit = "c"}, .links = {{"base/p-0", fnv1a(content)}}};
   return {.processor = "x", .instruction_sets = {}, .base = side, .head = side};
 }
 

@@ -8,7 +8,6 @@
 #include "bench/compare/words.hpp"
 #include "bench/exchange/annotations.hpp"
 #include "bench/gate/gates.hpp"
-#include "bench/gate/two_builds.hpp"
 #include "bench/report/content.hpp"
 #include "core/text/command.hpp"
 

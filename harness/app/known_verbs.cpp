@@ -56,8 +56,7 @@ void describe(Fields& f, FirstRejection& first) {
 void describe(Fields& f, Rejection& one) {
   f("name", one.name);
   f("published", one.published, {.about = "where, and what it gets wrong"});
-  f("checks", one.checks);
-  f("rejected", one.rejected);
+  ASSAY_FIELDS(f, one, checks, rejected);
   f.derived("first", one.first
                          ? std::optional(FirstRejection{in_words(*one.first), one.first->agreement.detail})
                          : std::nullopt);
@@ -76,11 +75,9 @@ void describe(Fields& f, TriedVariants<One>& all) {
   f.schema(One::schema);
   f("seed", all.seed);
   f("partial", all.partial, {.about = "interrupted"});
-  f("variants", all.variants);
-  f("exit_code", all.exit_code);
+  ASSAY_FIELDS(f, all, variants, exit_code);
 }
 
-/// Returns the rejections of each variant, by name.
 std::vector<Rejection> rejections(const Registry& registry, const std::vector<CornerCheck>& checks) {
   std::map<std::string, Rejection> out;
   for (const CornerCheck& c : checks) {
@@ -155,10 +152,7 @@ void describe(Fields& f, Tried& one) {
   f.derived("kind", std::string(kinds[one.kin == Kin::known_honest ? 1 : 0]));
   f("problem", one.problem, {.about = "that it was timed with"});
   f("skipped", one.skipped, {.terse = true, .about = "why it was not tried"});
-  f("repeats", one.repeats);
-  f("check", one.check);
-  f("run", one.run);
-  f("gate", one.gate);
+  ASSAY_FIELDS(f, one, repeats, check, run, gate);
   f.derived("as_it_should_be", one.as_it_should_be());
 }
 

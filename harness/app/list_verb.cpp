@@ -54,16 +54,12 @@ struct List {
 };
 
 void describe(Fields& f, ListedChoice& one) {
-  f("problem", one.problem);
-  f("threads", one.threads);
-  f("variant", one.variant);
+  ASSAY_FIELDS(f, one, problem, threads, variant);
   f("reason", one.reason, {.about = "empty: its rule gives none"});
 }
 
 void describe(Fields& f, ListedVariant& one) {
-  f("name", one.info.name);
-  f("summary", one.info.summary);
-  f("threaded", one.info.threaded);
+  ASSAY_FIELDS(f, one.info, name, summary, threaded);
   f.derived("runs_here", !one.unfit);
   f("source", one.info.source);
   f("line", one.info.line, {.about = "0: not known"});
@@ -90,21 +86,14 @@ void describe(Fields& f, ListedTensor& one) {
 }
 
 void describe(Fields& f, ListedOperation& one) {
-  f("name", one.name);
-  f("about", one.about);
-  f("version", one.version);
-  f("fields", one.fields);
+  ASSAY_FIELDS(f, one, name, about, version, fields);
   f("tensors", one.tensors, {.about = "in the order in which a kernel of a plug-in gets them"});
-  f("fills", one.fills);
-  f("corner_cases", one.corner_cases);
-  f("variants", one.variants);
+  ASSAY_FIELDS(f, one, fills, corner_cases, variants);
 }
 
 void describe(Fields& f, List& list) {
   f.schema("assay.list/1");
-  f("kernel_flags", list.kernel_flags);
-  f("reference_flags", list.reference_flags);
-  f("operations", list.operations);
+  ASSAY_FIELDS(f, list, kernel_flags, reference_flags, operations);
 }
 
 /// The choices for each problem on one thread and on all cores.
@@ -246,8 +235,7 @@ std::string code_of(const ListedOperation& operation) {
 // Beside the type, where argument-dependent lookup finds it.
 void describe(Fields& f, FieldRule& rule) {
   f.derived("name", std::string(rule.name));
-  f("low", rule.low);
-  f("high", rule.high);
+  ASSAY_FIELDS(f, rule, low, high);
   f("default", rule.fallback);
   f.derived("words", std::vector<std::string>(rule.words.begin(), rule.words.end()),
             {.terse = true, .about = "that stand for 0, 1, …"});

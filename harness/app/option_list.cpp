@@ -82,7 +82,6 @@ double number(const Option& option, const std::string& text, double*) {
 
 std::string number(const Option&, const std::string& text, std::string*) { return text; }
 
-/// The words that can be typed.
 std::string typed_words(const WordChoice& choice, std::string_view between) {
   std::vector<std::string_view> words(choice.words.begin(), choice.words.end());
   std::erase(words, "");

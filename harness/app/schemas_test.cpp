@@ -73,8 +73,8 @@ std::vector<Sample> samples() {
   const auto written = [&](std::string_view format, const std::string& text) {
     out.push_back({format, fmt::format("written {}", format), parse_json(text, std::string(format))});
   };
-  written("bundle",
-          json_text(to_value(BundleFile{.base = {.links = {{"base/p-0", 1}}}, .head = {.foreign = true}})));
+  written("bundle", json_text(to_value(BundleFile{.base = {.links = {{"base/p-0", 1}}},
+                                                  .head = {.side = {.foreign = true}}})));
   const Results results = results_from_json(read_file(tree / folder / "results.json"), "results.json");
   const auto baseline = load_baseline(tree / baseline_file);
   const Comparison comparison = compare(results, *baseline, {});

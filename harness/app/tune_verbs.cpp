@@ -393,11 +393,9 @@ Outcome tune_threshold_verb(const ThresholdOptions& tune, const Registry& regist
 
 void describe(Fields& f, TunedKernels& tuned) {
   f.schema("assay.kernels/1");
-  f("machine", tuned.machine);
-  f("version", tuned.version);
+  ASSAY_FIELDS(f, tuned, machine, version);
   f("caches", tuned.caches, {.about = "bytes of the first, the second and the last cache: 32K/512K/32M"});
-  f("date", tuned.date);
-  f("command", tuned.command);
+  ASSAY_FIELDS(f, tuned, date, command);
 }
 
 std::filesystem::path tuned_kernels_file() {

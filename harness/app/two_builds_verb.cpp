@@ -114,7 +114,6 @@ Project project_of(const ProgramsOptions& options) {
   return project_file_in(repository_root(".", Hooks{}));
 }
 
-/// Refuses options that are of kernels.
 void require_none_of_kernels(const BuildsOptions& options) {
   for (const auto& [name, given] :
        {std::pair{"--threads", !options.threads.empty()}, std::pair{"--identical", options.identical_too},

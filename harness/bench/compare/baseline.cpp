@@ -46,15 +46,11 @@ std::filesystem::path baseline_path(const std::filesystem::path& folder, std::st
   return folder / machine_key / fmt::format("{}.json", suite);
 }
 
-void describe(Fields& f, Recording& recording) {
-  f("reason", recording.reason);
-  f("results", recording.results);
-}
+ASSAY_FIELDS_OF(Recording, reason, results)
 
 void describe(Fields& f, Baseline& baseline) {
   f.schema(baseline_schema);
-  f("suite", baseline.suite);
-  f("machine_key", baseline.machine_key);
+  ASSAY_FIELDS(f, baseline, suite, machine_key);
   f("recordings", baseline.recordings, {.about = "oldest first"});
   if (!f.reads()) return;
   if (baseline.recordings.empty()) f.refuse("recordings", "is empty: there is nothing to compare with");

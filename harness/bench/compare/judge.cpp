@@ -199,7 +199,6 @@ Drift drift_of(const TrialResult& trial, const Results& current, std::size_t rec
   return {};
 }
 
-/// The tolerance of a case with this spread.
 double limit_of(double spread, double plain_limit) {
   return std::max(plain_limit, std::exp(deviations_allowed * spread));
 }

@@ -51,7 +51,6 @@ List list_of(const std::vector<std::string>& lines) {
   return out;
 }
 
-/// A row of the comparison, and the facts about its trial.
 struct PageRow {
   const ComparedRow* compared;
   const ChangedTrial* trial;
@@ -334,7 +333,6 @@ std::vector<std::size_t> ranked(const Comparison& comparison) {
   return out;
 }
 
-/// Draws how much longer epochs take.
 Plot epochs_plot(const std::vector<SlowerEpoch>& epochs) {
   std::vector<PlottedInterval> rows;
   for (const SlowerEpoch& one : epochs) {
@@ -391,7 +389,6 @@ std::string counts_line(const PullRequest& change) {
   return change.outcome.empty() ? "" : counts_sentence(change.comparison);
 }
 
-/// Shows at most so many rows of trials.
 std::string markdown_with(const PullRequest& change, std::size_t most_rows) {
   const PageRows failing = failing_rows(change), slower = page_rows(change, Standing::slower);
   const std::vector<Cause> causes = causes_of(slower);

@@ -528,8 +528,7 @@ std::vector<std::pair<Finding, std::size_t>> shared_findings(const std::vector<c
 }
 
 void describe(Fields& f, FigureChange& change) {
-  f("before", change.before);
-  f("after", change.after);
+  ASSAY_FIELDS(f, change, before, after);
   f.derived("worse", is_worse(change));
   f("accepted", change.accepted, {.terse = true, .about = "worse, and the ledger allows it"});
   f("remark", change.remark, {.terse = true, .about = "what the ledger says of it"});
@@ -553,9 +552,7 @@ void describe(Fields& f, Comparison& comparison) {
   f.schema("assay.comparison/1");
   f("comparable", comparison.comparable);
   f("machine_moved", comparison.machine_moved, {.about = "median time ratio of the naive variants"});
-  f("differences", comparison.differences);
-  f("unfit", comparison.unfit);
-  f("objections", comparison.objections);
+  ASSAY_FIELDS(f, comparison, differences, unfit, objections);
   f("verdicts", comparison.rows);
 }
 

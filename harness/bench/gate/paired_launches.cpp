@@ -35,7 +35,6 @@ struct Snapshot {
   }
 };
 
-/// The launches of two real programs.
 class PairedLaunches {
  public:
   PairedLaunches(PairedPrograms programs, Hooks hooks)

@@ -5,6 +5,7 @@
 #include "assay/shard.hpp"
 #include "bench/compare/pull_request.hpp"
 #include "bench/gate/sequential.hpp"
+#include "bench/measure/merge.hpp"
 #include "bench/measure/sides.hpp"
 #include "bench/measure/turns.hpp"
 #include "core/json/json.hpp"
@@ -188,18 +189,12 @@ Durations durations_in(const std::filesystem::path& file);
 /// together raise a false alarm no more often than one would.
 void keep_shard(TwoBuilds& run, const Shard& shard, const Durations& durations);
 
-/// A run, and the file it comes from, which messages name.
-struct GateFile {
-  std::string name;
-  TwoBuilds run;
-};
-
 /// Joins the runs of all shards. A trial that a shard called slower is slower in the whole; as Holm's
 /// procedure goes through all trials there, it may find one more.  Throws Error naming the file for what is
 /// no shard or was interrupted, for a shard that is there twice, and for another suite, filter, seed, commit,
 /// code or rules; MissingShards where nothing else is wrong. Machines may differ, since both sides of a trial
 /// ran on one of them; `mixed_machines` says so, and seconds are withheld.
-TwoBuilds merged(std::vector<GateFile> files);
+TwoBuilds merged(std::vector<NamedRun<TwoBuilds>> files);
 
 // Programs and commands that time themselves, or are timed from outside, as sides of a gate: each process
 // start reports times by name.

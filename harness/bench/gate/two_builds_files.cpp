@@ -6,7 +6,6 @@
 #include "bench/compare/fields.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/gate/two_builds.hpp"
-#include "bench/measure/merge.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "core/json/lint.hpp"
 #include "core/statistics/statistics.hpp"
@@ -72,7 +71,7 @@ std::string fingerprint_of(const TwoBuilds& run, const Shard& shard) {
   return fmt::format("{:016x}", fnv1a(all));
 }
 
-void require_shard(const GateFile& file) {
+void require_shard(const NamedRun<TwoBuilds>& file) {
   const TwoBuilds& run = file.run;
   if (run.shard && !run.partial) return;
   if (run.shard) {
@@ -89,7 +88,7 @@ std::string rules_text(const SequentialPolicy& policy) {
                      policy.same_level, policy.control_margin, policy.screen, fmt::join(policy.looks, ","));
 }
 
-void require_same_run(const GateFile& file, const GateFile& first) {
+void require_same_run(const NamedRun<TwoBuilds>& file, const NamedRun<TwoBuilds>& first) {
   const TwoBuilds &a = file.run, &b = first.run;
   const OneRun both{.name = file.name, .first = first.name, .remedy = one_run};
   require_equal(both, "suite", a.suite, b.suite);
@@ -105,14 +104,8 @@ void require_same_run(const GateFile& file, const GateFile& first) {
   require_equal(both, "fingerprint of all trials and their code", a.shard->fingerprint, b.shard->fingerprint);
 }
 
-/// Sorts by index. Throws Error unless each is there once.
-void put_in_order(std::vector<GateFile>& files) {
-  std::ranges::stable_sort(files, {}, [](const GateFile& file) { return file.run.shard->shard.index; });
-  std::vector<NamedShard> shards;
-  for (const GateFile& file : files) shards.push_back({file.name, file.run.shard->shard});
-  const TwoBuilds& run = files.front().run;
-  const std::string filter = run.filter.empty() ? "" : " -k " + shell_word(run.filter);
-  require_each_once(shards, run.command + filter);
+std::string command_with_filter(const TwoBuilds& run) {
+  return run.command + (run.filter.empty() ? "" : " -k " + shell_word(run.filter));
 }
 
 void require_every_trial_once(const TwoBuilds& run, std::size_t expected) {
@@ -126,12 +119,12 @@ void require_every_trial_once(const TwoBuilds& run, std::size_t expected) {
               one_run);
 }
 
-std::string why_mixed(const std::vector<GateFile>& files) {
+std::string why_mixed(const std::vector<NamedRun<TwoBuilds>>& files) {
   std::set<std::string> keys;
-  for (const GateFile& file : files) keys.insert(file.run.machine.key);
+  for (const NamedRun<TwoBuilds>& file : files) keys.insert(file.run.machine.key);
   if (keys.size() > 1)
     return fmt::format("the shards ran on machines that differ: {}", fmt::join(keys, ", "));
-  for (const GateFile& file : files) {
+  for (const NamedRun<TwoBuilds>& file : files) {
     const auto found = differences(files.front().run.machine.facts, file.run.machine.facts, true);
     if (!found.empty()) return "the shards ran on machines that differ: " + found.front();
   }
@@ -139,8 +132,8 @@ std::string why_mixed(const std::vector<GateFile>& files) {
 }
 
 /// Each shard had its own control: a quiet shard does not make a restless one fit.
-std::string why_unfit(const std::vector<GateFile>& files) {
-  for (const GateFile& file : files) {
+std::string why_unfit(const std::vector<NamedRun<TwoBuilds>>& files) {
+  for (const NamedRun<TwoBuilds>& file : files) {
     const std::string unfit = findings_of(file.run).comparison.unfit;
     if (!unfit.empty()) return fmt::format("{}: {}", file.name, unfit);
   }
@@ -335,11 +328,9 @@ std::vector<PlottedSamples> ratios_by_launch(const PairedTrial& trial) {
 }  // namespace
 
 void describe(Fields& f, Build& build) {
-  f("name", build.name);
-  f("commit", build.commit);
+  ASSAY_FIELDS(f, build, name, commit);
   f("links", build.links, {.low = 1, .high = most, .about = "differently ordered links that took turns"});
-  f("layout_remark", build.layout_remark);
-  f("facts", build.facts);
+  ASSAY_FIELDS(f, build, layout_remark, facts);
 }
 
 void describe(Fields& f, SequentialPolicy& policy) {
@@ -376,8 +367,7 @@ void describe(Fields& f, PairedTrial& trial) {
   describe_stored_trial(f, trial.trial);
   f.keyed("per_epoch", trial.occurrences, &Occurrence::suite, &Occurrence::per_epoch,
           {.least = 0, .most = most_amount, .about = "occurrences in an epoch, by suite"});
-  f("base_code", trial.base_code);
-  f("head_code", trial.head_code);
+  ASSAY_FIELDS(f, trial, base_code, head_code);
   std::string left_out = trial.tested() ? "" : std::string(to_string(trial.left_out.standing));
   f("left_out", left_out);
   f("why_left_out", trial.left_out.why, {.about = "empty for trials that were tested"});
@@ -406,9 +396,7 @@ void describe(Fields& f, ComparedShard& shard) {
 
 void describe(Fields& f, TwoBuilds& run) {
   f.schema(two_builds_schema);
-  f("suite", run.suite);
-  f("date", run.date);
-  f("seed", run.seed);
+  ASSAY_FIELDS(f, run, suite, date, seed);
   f("command", run.command, {.about = "that repeats the whole run"});
   f("busy", run.busy, {.terse = true});
   f("filter", run.filter);
@@ -417,11 +405,7 @@ void describe(Fields& f, TwoBuilds& run) {
   f("budget_seconds", run.budget_seconds, seconds);
   f("seconds", run.seconds, seconds);
   f("screen_seconds", run.screen_seconds, {.optional = true, .least = 0, .most = most_seconds});
-  f("policy", run.policy);
-  f("machine", run.machine);
-  f("weather", run.weather);
-  f("base", run.base);
-  f("head", run.head);
+  ASSAY_FIELDS(f, run, policy, machine, weather, base, head);
   f("planted", run.planted,
     {.optional = true, .least = -1, .most = most_amount, .about = "slow-downs of a self-test, by key"});
   if (f.reads()) {
@@ -429,8 +413,7 @@ void describe(Fields& f, TwoBuilds& run) {
       run.planted[with_present_names(key)] = slowdown;
     }
   }
-  f("trials", run.trials);
-  f("shard", run.shard);
+  ASSAY_FIELDS(f, run, trials, shard);
   if (f.reads() && run.shard) run.command = without_options(std::move(run.command), run.shard->shard);
   f("merged_shards", run.merged_shards, {.terse = true, .low = 1});
   f("mixed_machines", run.mixed_machines, {.terse = true});
@@ -468,12 +451,12 @@ void keep_shard(TwoBuilds& run, const Shard& unplaced, const Durations& duration
   });
 }
 
-TwoBuilds merged(std::vector<GateFile> files) {
-  for (const GateFile& file : files) {
+TwoBuilds merged(std::vector<NamedRun<TwoBuilds>> files) {
+  for (const NamedRun<TwoBuilds>& file : files) {
     require_shard(file);
     require_same_run(file, files.front());
   }
-  put_in_order(files);
+  put_in_order(files, command_with_filter);
   const std::size_t trials = files.front().run.shard->trials;
   const std::string mixed = why_mixed(files), unfit = why_unfit(files);
   TwoBuilds out = std::move(files.front().run);

@@ -65,13 +65,13 @@ TwoBuilds shard(int index) {
   return sampled(std::move(out));
 }
 
-std::vector<GateFile> shards() {
-  std::vector<GateFile> out;
+std::vector<NamedRun<TwoBuilds>> shards() {
+  std::vector<NamedRun<TwoBuilds>> out;
   for (const int index : {2, 0, 1}) out.push_back({fmt::format("{}.json", index), shard(index)});
   return out;
 }
 
-std::string refusal(std::vector<GateFile> files) {
+std::string refusal(std::vector<NamedRun<TwoBuilds>> files) {
   try {
     merged(std::move(files));
   } catch (const Error& error) {
@@ -81,14 +81,14 @@ std::string refusal(std::vector<GateFile> files) {
 }
 
 std::string refusal_after(const std::function<void(TwoBuilds&)>& change) {
-  std::vector<GateFile> files = shards();
+  std::vector<NamedRun<TwoBuilds>> files = shards();
   change(files[1].run);
   return refusal(std::move(files));
 }
 
 TEST(ShardsOfAGate, HoldEachTrialOnceAndCountTheTrialsOfAll) {
   std::size_t held = 0;
-  for (const GateFile& file : shards()) {
+  for (const NamedRun<TwoBuilds>& file : shards()) {
     held += file.run.trials.size();
     EXPECT_EQ(file.run.policy.family, 8U);
     EXPECT_EQ(file.run.shard->trials, 8U);
@@ -112,7 +112,7 @@ TEST(ShardsOfAGate, PutTogetherSayWhatOneJobWouldHaveSaid) {
 TEST(ShardsOfAGate, AreBalancedByTheTimesOfAnEarlierOne) {
   Durations durations{.file = "before.json"};
   for (int i = 1; i <= 8; ++i) durations.seconds[fmt::format("gemm/m={}", i)] = i == 5 ? 7 : 1;
-  std::vector<GateFile> files;
+  std::vector<NamedRun<TwoBuilds>> files;
   for (const int index : {0, 1}) {
     TwoBuilds run = whole();
     keep_shard(run, {index, 2}, durations);
@@ -131,8 +131,8 @@ TEST(ShardsOfAGate, AreBalancedByTheTimesOfAnEarlierOne) {
 }
 
 TEST(ShardsOfAGate, AreUnfitTogetherWhenOneOfThemIs) {
-  std::vector<GateFile> files = shards();
-  for (GateFile& file : files) {
+  std::vector<NamedRun<TwoBuilds>> files = shards();
+  for (NamedRun<TwoBuilds>& file : files) {
     for (PairedTrial& trial : file.run.trials) {
       if (trial.trial.problem != "m=5") continue;
       for (PairedLaunch& launch : trial.launches) launch.control = {0.95e-3};
@@ -146,8 +146,8 @@ TEST(ShardsOfAGate, AreUnfitTogetherWhenOneOfThemIs) {
 }
 
 TEST(ShardsOfAGate, AreTheSameFromTheirFiles) {
-  std::vector<GateFile> files = shards();
-  for (GateFile& file : files) file.run = two_builds_from_json(to_json(file.run), file.name);
+  std::vector<NamedRun<TwoBuilds>> files = shards();
+  for (NamedRun<TwoBuilds>& file : files) file.run = two_builds_from_json(to_json(file.run), file.name);
   const TwoBuilds run = merged(std::move(files));
 
   EXPECT_EQ(findings_of(run).comparison.count(Standing::slower), 1U);
@@ -158,8 +158,8 @@ TEST(ShardsOfAGate, AreTheSameFromTheirFiles) {
 }
 
 TEST(ShardsOfAGate, AreTheSameFromOlderFilesWhoseCommandsHoldTheShard) {
-  std::vector<GateFile> files = shards();
-  for (GateFile& file : files) {
+  std::vector<NamedRun<TwoBuilds>> files = shards();
+  for (NamedRun<TwoBuilds>& file : files) {
     file.run.command += " " + to_options(file.run.shard->shard);
     file.run = two_builds_from_json(to_json(file.run), file.name);
   }
@@ -167,7 +167,7 @@ TEST(ShardsOfAGate, AreTheSameFromOlderFilesWhoseCommandsHoldTheShard) {
 }
 
 TEST(ShardsOfAGate, AreRefusedUnlessEachIsThereOnce) {
-  std::vector<GateFile> two = shards();
+  std::vector<NamedRun<TwoBuilds>> two = shards();
   two.pop_back();
   two[0].run.filter = two[1].run.filter = "gemm|conv";
   EXPECT_THAT(refusal(two),
@@ -200,7 +200,7 @@ TEST(ShardsOfAGate, OfDifferentMachinesWithholdSecondsAndKeepRatios) {
   const TwoBuilds alike = merged(shards());
   ASSERT_THAT(pull_request_text(pull_request_of(alike, findings_of(alike))),
               HasSubstr("more per epoch of lenet"));
-  std::vector<GateFile> files = shards();
+  std::vector<NamedRun<TwoBuilds>> files = shards();
   files[1].run.machine.key = "other_8c";
   const TwoBuilds run = merged(std::move(files));
 

@@ -119,9 +119,7 @@ void describe(Fields& f, Acceptance& acceptance) {
   }
   f("reason", acceptance.reason);
   f("until", acceptance.until, {.about = "the last day"});
-  f("accepted_on", acceptance.accepted_on);
-  f("commit", acceptance.commit);
-  f("release", acceptance.release);
+  ASSAY_FIELDS(f, acceptance, accepted_on, commit, release);
   if (!f.reads()) return;
   require_key(f, acceptance.key);
   if (of_figure) require_copyable(f, "figure", acceptance.figure);
@@ -136,9 +134,7 @@ void describe(Fields& f, Acceptance& acceptance) {
 void describe(Fields& f, Step& step) {
   std::vector<Row> rows;
   for (const auto& [key, estimate] : step.rows) rows.push_back({key, estimate});
-  f("base", step.base);
-  f("head", step.head);
-  f("date", step.date);
+  ASSAY_FIELDS(f, step, base, head, date);
   f("rows", rows);
   if (!f.reads()) return;
   require_commit(f, "base", step.base);

@@ -256,32 +256,10 @@ void join(FigureValues& all, const FigureValues& more, std::size_t launches) {
   }
 }
 
-void describe(Fields& f, MeasurePolicy& policy) {
-  f("launches", policy.launches);
-  f("slices", policy.slices);
-  f("slice_seconds", policy.slice_seconds);
-  f("calls_per_slice", policy.calls_per_slice);
-  f("trial_seconds", policy.trial_seconds);
-  f("seed", policy.seed);
-  f("time_limit", policy.time_limit);
-  f("strict", policy.strict);
-  f("judge_every", policy.judge_every);
-}
-
-void describe(Fields& f, LaunchRequest& request) {
-  f("policy", request.policy);
-  f("index", request.index);
-  f("trials", request.trials);
-  f("record", request.record);
-  f("answers", request.answers);
-}
-
-void describe(Fields& f, TrialSample& sample) {
-  f("key", sample.key);
-  f("slices", sample.slices);
-  f("figures", sample.figures);
-  f("audit", sample.audit);
-}
+ASSAY_FIELDS_OF(MeasurePolicy, launches, slices, slice_seconds, calls_per_slice, trial_seconds, seed,
+                time_limit, strict, judge_every)
+ASSAY_FIELDS_OF(LaunchRequest, policy, index, trials, record, answers)
+ASSAY_FIELDS_OF(TrialSample, key, slices, figures, audit)
 
 namespace {
 

@@ -93,9 +93,9 @@ std::vector<Fact> facts_of_build(const Machine& machine) {
   return out;
 }
 
-void require_shard(const ShardFile& file) {
-  if (file.results.shard) return;
-  const int merged = file.results.merged_shards;
+void require_shard(const NamedRun<Results>& file) {
+  if (file.run.shard) return;
+  const int merged = file.run.merged_shards;
   throw Error(file.name, merged > 0 ? fmt::format("was merged already, of {} shards", merged) : "is no shard",
               "merge what `run` or `gate` wrote with --shard-index and --shard-count");
 }
@@ -108,8 +108,8 @@ std::string setting(const Results& results, const std::string& option) {
   return results.command.substr(value, results.command.find(' ', value) - value);
 }
 
-void require_same_run(const ShardFile& file, const ShardFile& first) {
-  const Results &a = file.results, &b = first.results;
+void require_same_run(const NamedRun<Results>& file, const NamedRun<Results>& first) {
+  const Results &a = file.run, &b = first.run;
   const ShardRecord &r = *a.shard, &s = *b.shard;
   const OneRun both{.name = file.name, .first = first.name, .remedy = one_run};
   require_equal(both, "suite", a.suite, b.suite);
@@ -128,36 +128,28 @@ void require_same_run(const ShardFile& file, const ShardFile& first) {
               "run all shards with the same program, libraries and variables");
 }
 
-/// Sorts by index, and throws Error unless each is there once.
-void put_in_order(std::vector<ShardFile>& files) {
-  std::ranges::stable_sort(files, {}, [](const ShardFile& f) { return f.results.shard->shard.index; });
-  std::vector<NamedShard> shards;
-  for (const ShardFile& file : files) shards.push_back({file.name, file.results.shard->shard});
-  require_each_once(shards, files.front().results.command);
-}
-
 /// The trials of all shards, each case at its place in the selection.
-std::vector<TrialResult> trials_in_order(std::vector<ShardFile>& files) {
+std::vector<TrialResult> trials_in_order(std::vector<NamedRun<Results>>& files) {
   struct Place {
     std::string file;
     std::vector<TrialResult> trials;
   };
-  const auto cases = static_cast<std::size_t>(files.front().results.shard->cases);
+  const auto cases = static_cast<std::size_t>(files.front().run.shard->cases);
   std::size_t held = 0;
-  for (const ShardFile& file : files) held += file.results.shard->positions.size();
+  for (const NamedRun<Results>& file : files) held += file.run.shard->positions.size();
   if (held != cases) {
     throw Error("merge", fmt::format("the shards hold {} cases, and {} were selected", held, cases),
                 "merge shards of one run");
   }
-  const auto refuse = [](const ShardFile& file, const std::string& what) {
+  const auto refuse = [](const NamedRun<Results>& file, const std::string& what) {
     throw Error(file.name, what, "merge shards of one run");
   };
   std::vector<Place> places(cases);
   std::map<std::string, std::string> known;  // trials, and the files that hold them
-  for (ShardFile& file : files) {
-    const auto& positions = file.results.shard->positions;
+  for (NamedRun<Results>& file : files) {
+    const auto& positions = file.run.shard->positions;
     std::vector<std::string> names;
-    for (TrialResult& trial : file.results.trials) {
+    for (TrialResult& trial : file.run.trials) {
       const auto [other, is_new] = known.emplace(trial.key, file.name);
       if (!is_new) refuse(file, fmt::format("holds the trial {}, and so does {}", trial.key, other->second));
       if (names.empty() || names.back() != case_of(trial)) names.push_back(case_of(trial));
@@ -187,11 +179,11 @@ std::vector<TrialResult> trials_in_order(std::vector<ShardFile>& files) {
 }
 
 /// `shards 0, 2: this; shard 1: that`, or the text alone where all say the same.
-std::string by_shard(const std::vector<ShardFile>& files,
+std::string by_shard(const std::vector<NamedRun<Results>>& files,
                      const std::function<std::string(const Results&)>& text_of) {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const std::string text = text_of(files[i].results);
+    const std::string text = text_of(files[i].run);
     auto group = std::ranges::find(groups, text, [](const auto& g) { return g.first; });
     if (group == groups.end()) group = groups.insert(groups.end(), {text, {}});
     group->second.push_back(i);
@@ -211,10 +203,10 @@ std::string value_of(const Machine& machine, const std::string& name) {
 }
 
 /// All facts of all shards, with the values of each where they differ.
-std::vector<Fact> facts_of_all(const std::vector<ShardFile>& files) {
+std::vector<Fact> facts_of_all(const std::vector<NamedRun<Results>>& files) {
   std::vector<Fact> out;
-  for (const ShardFile& file : files) {
-    for (const Fact& fact : file.results.machine.facts) {
+  for (const NamedRun<Results>& file : files) {
+    for (const Fact& fact : file.run.machine.facts) {
       if (find_fact(out, fact.name) != nullptr) continue;
       out.push_back(
           {.name = fact.name,
@@ -226,14 +218,14 @@ std::vector<Fact> facts_of_all(const std::vector<ShardFile>& files) {
 }
 
 /// Empty when seconds of all shards belong together.
-std::string why_mixed(const std::vector<ShardFile>& files) {
+std::string why_mixed(const std::vector<NamedRun<Results>>& files) {
   std::vector<std::string> names;
-  const Machine& first = files.front().results.machine;
-  for (const ShardFile& file : files) {
+  const Machine& first = files.front().run.machine;
+  for (const NamedRun<Results>& file : files) {
     for (const std::string_view name : facts_of_machine) {
       const std::string fact(name);
       const bool known = std::ranges::find(names, fact) != names.end();
-      if (!known && value_of(file.results.machine, fact) != value_of(first, fact)) names.push_back(fact);
+      if (!known && value_of(file.run.machine, fact) != value_of(first, fact)) names.push_back(fact);
     }
   }
   if (names.empty()) return "";
@@ -241,12 +233,12 @@ std::string why_mixed(const std::vector<ShardFile>& files) {
                      by_shard(files, [](const Results& r) { return r.machine.key; }));
 }
 
-Machine machine_of_all(const std::vector<ShardFile>& files, bool mixed) {
-  Machine out = files.front().results.machine;
+Machine machine_of_all(const std::vector<NamedRun<Results>>& files, bool mixed) {
+  Machine out = files.front().run.machine;
   out.facts = facts_of_all(files);
-  for (const ShardFile& file : files) {
-    out.cores = std::min(out.cores, file.results.machine.cores);
-    out.memory_bytes = std::min(out.memory_bytes, file.results.machine.memory_bytes);
+  for (const NamedRun<Results>& file : files) {
+    out.cores = std::min(out.cores, file.run.machine.cores);
+    out.memory_bytes = std::min(out.memory_bytes, file.run.machine.memory_bytes);
   }
   if (mixed) {
     out.key = "mixed";  // no machine has this key, so that no baseline is taken for one of all
@@ -256,11 +248,11 @@ Machine machine_of_all(const std::vector<ShardFile>& files, bool mixed) {
 }
 
 /// Shares are means over the seconds of each shard; what one shard could not see is not visible in all.
-Weather weather_of_all(const std::vector<ShardFile>& files) {
+Weather weather_of_all(const std::vector<NamedRun<Results>>& files) {
   Weather out;
   const auto add_count = [](double& sum, double count) { sum = sum < 0 || count < 0 ? -1 : sum + count; };
-  for (const ShardFile& file : files) {
-    const Weather& one = file.results.weather;
+  for (const NamedRun<Results>& file : files) {
+    const Weather& one = file.run.weather;
     if (one.seconds <= 0) continue;  // a shard that timed nothing
     out.steal_share += one.seconds * one.steal_share;
     out.other_busy_share += one.seconds * one.other_busy_share;
@@ -278,10 +270,10 @@ Weather weather_of_all(const std::vector<ShardFile>& files) {
 }
 
 /// One for each thread count, the larger of each figure: no shard may be held against less than its own.
-std::vector<Roof> roofs_of_all(const std::vector<ShardFile>& files) {
+std::vector<Roof> roofs_of_all(const std::vector<NamedRun<Results>>& files) {
   std::map<int, Roof> roofs;
-  for (const ShardFile& file : files) {
-    for (const Roof& roof : file.results.roofs) {
+  for (const NamedRun<Results>& file : files) {
+    for (const Roof& roof : file.run.roofs) {
       const auto [known, is_new] = roofs.emplace(roof.threads, roof);
       if (!is_new) raise(known->second, roof);
     }
@@ -293,11 +285,11 @@ std::vector<Roof> roofs_of_all(const std::vector<ShardFile>& files) {
 
 /// Returns the items of the lists of all files, each once by its name.
 template <class Said>
-std::vector<Said> said_by_all(const std::vector<ShardFile>& files, std::vector<Said> Results::*list,
+std::vector<Said> said_by_all(const std::vector<NamedRun<Results>>& files, std::vector<Said> Results::*list,
                               std::string Said::*name) {
   std::vector<Said> out;
-  for (const ShardFile& file : files) {
-    for (const Said& one : file.results.*list) {
+  for (const NamedRun<Results>& file : files) {
+    for (const Said& one : file.run.*list) {
       if (std::ranges::find(out, one.*name, name) == out.end()) out.push_back(one);
     }
   }
@@ -332,20 +324,20 @@ void require_each_once(std::span<const NamedShard> shards, const std::string& co
       repair(shards, missing, command));
 }
 
-Results merged(std::vector<ShardFile> files) {
-  for (const ShardFile& file : files) {
+Results merged(std::vector<NamedRun<Results>> files) {
+  for (const NamedRun<Results>& file : files) {
     require_shard(file);
     require_same_run(file, files.front());
   }
-  put_in_order(files);
+  put_in_order(files, &Results::command);
   std::vector<TrialResult> trials = trials_in_order(files);
   const std::string mixed = why_mixed(files);
-  Results out = files.front().results;
+  Results out = files.front().run;
   out.machine = machine_of_all(files, !mixed.empty());
-  for (const ShardFile& file : files) {
-    out.date = std::min(out.date, file.results.date);
-    out.partial = out.partial || file.results.partial;
-    if (&file != &files.front()) std::ranges::copy(file.results.again, std::back_inserter(out.again));
+  for (const NamedRun<Results>& file : files) {
+    out.date = std::min(out.date, file.run.date);
+    out.partial = out.partial || file.run.partial;
+    if (&file != &files.front()) std::ranges::copy(file.run.again, std::back_inserter(out.again));
   }
   out.shard.reset();
   out.merged_shards = static_cast<int>(files.size());

@@ -5,6 +5,8 @@
 #include "assay/results.hpp"
 #include "assay/shard.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +24,14 @@ struct OneRun {
 void require_equal(const OneRun& files, std::string_view what, const std::string& is,
                    const std::string& expected);
 
-/// A shard, and the file it comes from, which messages name.
+/// What was run, and the file it comes from, which messages name.
+template <class Run>
+struct NamedRun {
+  std::string name;
+  Run run;
+};
+
+/// The same of a shard.
 struct NamedShard {
   std::string name;
   Shard shard;
@@ -37,12 +46,14 @@ class MissingShards : public Error {
 /// Shards of one count, in the order of their index; `command` runs all of them in one go. Throws Error
 /// naming the file for one that is there twice, and MissingShards.
 void require_each_once(std::span<const NamedShard> shards, const std::string& command);
-
-/// Results, and the file they come from, which messages name.
-struct ShardFile {
-  std::string name;
-  Results results;
-};
+/// Sorts by index, and throws unless each is there once. `command`: that of a run.
+template <class Run, class Command>
+void put_in_order(std::vector<NamedRun<Run>>& files, Command command) {
+  std::ranges::stable_sort(files, {}, [](const NamedRun<Run>& file) { return file.run.shard->shard.index; });
+  std::vector<NamedShard> shards;
+  for (const NamedRun<Run>& file : files) shards.push_back({file.name, file.run.shard->shard});
+  require_each_once(shards, std::invoke(command, files.front().run));
+}
 
 /// The results of all shards of one selection as those of one run, cases in the order of the suite.
 ///
@@ -51,6 +62,6 @@ struct ShardFile {
 /// nothing else is wrong. Machines may differ, since a case was measured on one of them. Seconds of different
 /// cases do not belong together then: roofs are left out, and `mixed_machines` says why for everything that
 /// is made of the results. The samples stay.
-Results merged(std::vector<ShardFile> files);
+Results merged(std::vector<NamedRun<Results>> files);
 
 }  // namespace assay

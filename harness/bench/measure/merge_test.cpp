@@ -27,9 +27,9 @@ TrialResult trial_of(const std::string& variant, const std::string& problem, dou
 }
 
 /// Shard `index` of 0 to 2 of a selection of four cases, at these places in it. Shard 1 is the first by date.
-ShardFile shard(int index, std::vector<std::int64_t> positions) {
-  ShardFile out{.name = "s" + std::to_string(index) + ".json"};
-  Results& results = out.results;
+NamedRun<Results> shard(int index, std::vector<std::int64_t> positions) {
+  NamedRun<Results> out{.name = "s" + std::to_string(index) + ".json"};
+  Results& results = out.run;
   results.suite = "tiny";
   results.seed = 42;
   results.commit = "abc";
@@ -56,16 +56,16 @@ ShardFile shard(int index, std::vector<std::int64_t> positions) {
   return out;
 }
 
-std::vector<ShardFile> all_shards() { return {shard(2, {}), shard(0, {1, 3}), shard(1, {0, 2})}; }
+std::vector<NamedRun<Results>> all_shards() { return {shard(2, {}), shard(0, {1, 3}), shard(1, {0, 2})}; }
 
-Results merge_after(const std::function<void(std::vector<ShardFile>&)>& change) {
+Results merge_after(const std::function<void(std::vector<NamedRun<Results>>&)>& change) {
   auto files = all_shards();
   change(files);
   return merged(std::move(files));
 }
 
-void expect_refused(const std::function<void(std::vector<ShardFile>&)>& change, const std::string& where,
-                    const std::string& what) {
+void expect_refused(const std::function<void(std::vector<NamedRun<Results>>&)>& change,
+                    const std::string& where, const std::string& what) {
   EXPECT_THAT([&] { merge_after(change); },
               ThrowsMessage<Error>(AllOf(HasSubstr(where + ": "), HasSubstr(what))));
 }
@@ -84,7 +84,7 @@ TEST(Merge, OfMachinesThatAreAlikeIsLikeOneRun) {
   EXPECT_EQ(all.merged_shards, 3);
   EXPECT_THAT(all.mixed_machines, IsEmpty());
   EXPECT_EQ(all.machine.key, "cpu_2c");
-  EXPECT_EQ(all.machine.facts, all_shards()[0].results.machine.facts);
+  EXPECT_EQ(all.machine.facts, all_shards()[0].run.machine.facts);
   EXPECT_THAT(all.roofs, SizeIs(1));
   ASSERT_THAT(all.calls, SizeIs(1)) << "one line for each variant";
   EXPECT_EQ(all.calls[0].variant, "gemm/packed");
@@ -98,9 +98,9 @@ TEST(Merge, OfMachinesThatAreAlikeIsLikeOneRun) {
 
 TEST(Merge, HoldsNoShardAgainstALowerRoofThanItsOwn) {
   const Results all = merge_after([](auto& files) {
-    files[0].results.roofs[0].flops_per_second = 2e11;
-    files[1].results.roofs[0].measurements = 3;
-    files[1].results.trials[0].impossible = "took 1 ns";
+    files[0].run.roofs[0].flops_per_second = 2e11;
+    files[1].run.roofs[0].measurements = 3;
+    files[1].run.trials[0].impossible = "took 1 ns";
   });
   ASSERT_THAT(all.roofs, SizeIs(1));
   EXPECT_EQ(all.roofs[0].flops_per_second, 2e11);
@@ -110,8 +110,8 @@ TEST(Merge, HoldsNoShardAgainstALowerRoofThanItsOwn) {
 
 TEST(Merge, KeepsWhatAShardOfAnotherMachineFoundImpossible) {
   const Results all = merge_after([](auto& files) {
-    files[2].results.machine.facts[0].value = "another CPU";
-    files[2].results.trials[0].impossible = "took 1 ns";
+    files[2].run.machine.facts[0].value = "another CPU";
+    files[2].run.trials[0].impossible = "took 1 ns";
   });
   EXPECT_NE(all.mixed_machines, "");
   EXPECT_EQ(std::ranges::count(all.trials, "took 1 ns", &TrialResult::impossible), 1);
@@ -121,8 +121,8 @@ TEST(Merge, KeepsWhatAShardOfAnotherMachineFoundImpossible) {
 // Pressure is not visible to one of them, so it is not known of all.
 TEST(Merge, AddsUpTheWeatherOfThoseThatTimedSomething) {
   const Results all = merge_after([](auto& files) {
-    files[0].results.weather = {};
-    files[1].results.weather.cpu_pressure_share = -1;
+    files[0].run.weather = {};
+    files[1].run.weather.cpu_pressure_share = -1;
   });
   EXPECT_EQ(all.weather.seconds, 2);
   EXPECT_EQ(all.weather.steal_share, 0.25);
@@ -132,13 +132,13 @@ TEST(Merge, AddsUpTheWeatherOfThoseThatTimedSomething) {
 }
 
 TEST(Merge, OfAnInterruptedShardIsPartial) {
-  EXPECT_TRUE(merge_after([](auto& files) { files[1].results.partial = true; }).partial);
+  EXPECT_TRUE(merge_after([](auto& files) { files[1].run.partial = true; }).partial);
 }
 
 TEST(Merge, OfDifferentMachinesWithholdsRoofsAndSaysWhy) {
   const Results all = merge_after([](auto& files) {
-    files[2].results.machine.key = "other_4c";
-    files[2].results.machine.facts[0].value = "another CPU";
+    files[2].run.machine.key = "other_4c";
+    files[2].run.machine.facts[0].value = "another CPU";
   });
   EXPECT_EQ(all.mixed_machines,
             "the shards ran on machines that differ in processor (shards 0, 2: cpu_2c; shard 1: other_4c)");
@@ -150,13 +150,13 @@ TEST(Merge, OfDifferentMachinesWithholdsRoofsAndSaysWhy) {
 }
 
 TEST(Merge, ShowsFactsThatDecideNothingWithoutCallingTheMachinesDifferent) {
-  const Results all = merge_after([](auto& files) { files[0].results.machine.facts[2].value = "Linux 6.2"; });
+  const Results all = merge_after([](auto& files) { files[0].run.machine.facts[2].value = "Linux 6.2"; });
   EXPECT_THAT(all.mixed_machines, IsEmpty());
   EXPECT_EQ(all.machine.facts[2].value, "shards 0, 1: Linux 6.1; shard 2: Linux 6.2");
 }
 
 TEST(Merge, SurvivesTheJourneyThroughAFile) {
-  const Results all = merge_after([](auto& files) { files[2].results.machine.facts[0].value = "another"; });
+  const Results all = merge_after([](auto& files) { files[2].run.machine.facts[0].value = "another"; });
   const Results again = results_from_json(to_json(all), "all.json");
   EXPECT_EQ(again.mixed_machines, all.mixed_machines);
   EXPECT_EQ(again.merged_shards, 3);
@@ -174,11 +174,11 @@ TEST(Merge, RefusesMissingAndDuplicateShards) {
 }
 
 TEST(Merge, RefusesWhatIsNoShard) {
-  expect_refused([](auto& files) { files[1].results.shard.reset(); }, "s0.json", "is no shard");
+  expect_refused([](auto& files) { files[1].run.shard.reset(); }, "s0.json", "is no shard");
   expect_refused(
       [](auto& files) {
-        files[1].results.shard.reset();
-        files[1].results.merged_shards = 3;
+        files[1].run.shard.reset();
+        files[1].run.merged_shards = 3;
       },
       "s0.json", "was merged already, of 3 shards");
 }
@@ -209,16 +209,16 @@ TEST(Merge, RefusesShardsOfAnotherRun) {
               r.machine.facts.push_back({"OMP_NUM_THREADS", "1", true});
             },
             "OMP_NUM_THREADS: (absent) -> 1"}}) {
-    expect_refused([&](auto& files) { planted.change(files[1].results); }, "s0.json", planted.what);
+    expect_refused([&](auto& files) { planted.change(files[1].run); }, "s0.json", planted.what);
   }
 }
 
 TEST(Merge, RefusesTrialsAndCasesThatTwoShardsHold) {
-  expect_refused([](auto& files) { files[2].results.trials[0].key = "gemm/packed/m=3#1"; }, "s1.json",
+  expect_refused([](auto& files) { files[2].run.trials[0].key = "gemm/packed/m=3#1"; }, "s1.json",
                  "holds the trial gemm/packed/m=3#1, and so does s0.json");
   expect_refused(
       [](auto& files) {
-        files[2].results.shard->positions = {0, 3};
+        files[2].run.shard->positions = {0, 3};
       },
       "s1.json", "holds case 3 of the selection, and so does s0.json");
 }
@@ -226,11 +226,11 @@ TEST(Merge, RefusesTrialsAndCasesThatTwoShardsHold) {
 TEST(Merge, RefusesShardsThatDoNotHoldWhatTheyList) {
   expect_refused([](auto& files) { files[1] = shard(0, {1}); }, "merge",
                  "the shards hold 3 cases, and 4 were selected");
-  expect_refused([](auto& files) { files[2].results.trials.resize(2); }, "s1.json",
+  expect_refused([](auto& files) { files[2].run.trials.resize(2); }, "s1.json",
                  "lists 2 cases and holds another number");
   expect_refused(
       [](auto& files) {
-        files[1].results.shard->positions = {1, 1};
+        files[1].run.shard->positions = {1, 1};
       },
       "merge", "no shard holds case 3 of the 4");
 }

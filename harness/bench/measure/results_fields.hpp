@@ -17,9 +17,7 @@ void describe(Fields& f, Results& results);
 template <class Trial>
 void describe_trial(Fields& f, Trial& trial) {
   f("key", trial.key, {.about = "operation/variant/problem#threads"});
-  f("operation", trial.operation);
-  f("variant", trial.variant);
-  f("problem", trial.problem);
+  ASSAY_FIELDS(f, trial, operation, variant, problem);
   f("threads", trial.threads, {.optional = true, .low = 1, .high = most_threads});
 }
 /// The same in a file that an earlier version may have written.

@@ -33,8 +33,7 @@ struct CaseName {
 };
 
 void describe(Fields& f, CaseName& name) {
-  f("operation", name.operation);
-  f("problem", name.problem);
+  ASSAY_FIELDS(f, name, operation, problem);
   f("file", name.file, {.terse = true});
 }
 
@@ -364,17 +363,13 @@ void describe(Fields& f, DescriptionRequest& request) {
 void describe(Fields& f, DescribedTrial& trial) {
   describe_trial(f, trial);
   f("file", trial.file, {.terse = true});
-  f("workload", trial.workload);
-  f("code", trial.code);
-  f("skipped", trial.skipped);
+  ASSAY_FIELDS(f, trial, workload, code, skipped);
   f("wrong", trial.wrong, {.terse = true});
   f("failure", trial.failure, {.terse = true});
 }
 
 void describe(Fields& f, Description& description) {
-  f("commit", description.commit);
-  f("facts", description.facts);
-  f("trials", description.trials);
+  ASSAY_FIELDS(f, description, commit, facts, trials);
   if (f.reads()) description.renews = false;
   f("renews", description.renews, {.optional = true});
 }

@@ -430,11 +430,8 @@ void describe(Fields& f, TurnsRequest& request) {
   f("answers", request.answers, {.optional = true, .low = -1, .high = most_descriptors});
   f("record", request.record, {.optional = true, .low = -1, .high = most_descriptors});
   f("core", request.core, {.low = 0, .high = most_threads});
-  f("order", request.order);
-  f("check", request.check);
-  f("slice_seconds", request.policy.slice_seconds);
-  f("side_seconds", request.policy.side_seconds);
-  f("seed", request.policy.seed);
+  ASSAY_FIELDS(f, request, order, check);
+  ASSAY_FIELDS(f, request.policy, slice_seconds, side_seconds, seed);
   f("time_limit", request.policy.time_limit, {.optional = true});
   if (f.reads()) request.policy.audited = false;
   f("audited", request.policy.audited, {.optional = true});
@@ -442,13 +439,11 @@ void describe(Fields& f, TurnsRequest& request) {
 }
 
 void describe(Fields& f, TurnSample& sample) {
-  f("key", sample.key);
-  f("seconds", sample.seconds);
+  ASSAY_FIELDS(f, sample, key, seconds);
   f("calls", sample.calls, {.low = 1});
   f("allocations_per_call", sample.allocations.count);
   f("allocated_bytes_per_call", sample.allocations.bytes);
-  f("agrees", sample.agrees);
-  f("disagreement", sample.disagreement);
+  ASSAY_FIELDS(f, sample, agrees, disagreement);
   f("rms_error", sample.rms_error, {.optional = true, .least = 0, .most = most_amount});
   f("rounded", sample.rounded, {.optional = true, .low = 0});
   f("figures", sample.figures, {.terse = true});

@@ -18,13 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view bundle_list = "bundle.json";
 
 BundledSide copied(const Programs& side, const fs::path& folder, std::string_view name) {
-  BundledSide out{.name = side.name,
-                  .commit = side.commit,
-                  .layout_remark = side.layout_remark,
-                  .foreign = side.foreign,
-                  .arguments = side.arguments,
-                  .differences = side.differences,
-                  .links = {}};
+  BundledSide out{.side = side, .links = {}};
   fs::create_directories(folder / name);
   for (const fs::path& link : side.links) {
     const std::string file = fmt::format("{}/{}-{}", name, link.filename().string(), out.links.size());
@@ -34,10 +28,9 @@ BundledSide copied(const Programs& side, const fs::path& folder, std::string_vie
   return out;
 }
 
-Programs side_from(const BundledSide& side, const fs::path& folder) {
-  Programs out{side.name,      side.commit,     {}, side.layout_remark, side.foreign,
-               side.arguments, side.differences};
-  for (const BundledLink& link : side.links) {
+Programs side_from(const BundledSide& bundled, const fs::path& folder) {
+  Programs out = bundled.side;
+  for (const BundledLink& link : bundled.links) {
     const fs::path file = folder / link.file;
     if (!fs::is_regular_file(file)) {
       throw Error(file.string(), "is missing from its bundle", "copy the whole folder, or prepare it again");
@@ -74,7 +67,8 @@ void describe(Fields& f, BundledLink& link) {
   f("hash", link.hash, {.low = 0});
 }
 
-void describe(Fields& f, BundledSide& side) {
+void describe(Fields& f, BundledSide& bundled) {
+  Programs& side = bundled.side;
   f.only<BundledSide>();
   f("name", side.name);
   f("commit", side.commit, {.terse = true});
@@ -82,17 +76,14 @@ void describe(Fields& f, BundledSide& side) {
   f("foreign", side.foreign, {.terse = true, .about = "of another project than assay"});
   f("arguments", side.arguments, {.terse = true});
   f("differences", side.differences, {.terse = true, .about = "of the build from that of the head"});
-  f("links", side.links, {.about = "the first one as it was built"});
-  if (f.reads() && side.links.empty()) f.refuse("links", "is empty");
+  f("links", bundled.links, {.about = "the first one as it was built"});
+  if (f.reads() && bundled.links.empty()) f.refuse("links", "is empty");
 }
 
 void describe(Fields& f, BundleFile& bundle) {
   f.only<BundleFile>();
   f.schema("assay.bundle/1");
-  f("processor", bundle.processor);
-  f("instruction_sets", bundle.instruction_sets);
-  f("base", bundle.base);
-  f("head", bundle.head);
+  ASSAY_FIELDS(f, bundle, processor, instruction_sets, base, head);
   describe(f, bundle.use);
   f("target", bundle.target, {.terse = true});
 }

@@ -34,9 +34,7 @@ struct BundledLink {
 };
 
 struct BundledSide {
-  std::string name, commit, layout_remark;
-  bool foreign = false;
-  std::vector<std::string> arguments{}, differences{};
+  Programs side{};  ///< but for its links
   std::vector<BundledLink> links;
 };
 

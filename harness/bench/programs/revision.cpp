@@ -5,8 +5,6 @@
 #include "assay/machine.hpp"
 #include "assay/random.hpp"
 #include "bench/programs/layouts.hpp"
-#include "bench/programs/project.hpp"
-#include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
 #include "core/files/this_program.hpp"
 #include "core/machine/build_info.hpp"

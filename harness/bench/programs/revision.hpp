@@ -55,12 +55,12 @@ class Worktree {
 
 /// The programs of one side: differently ordered links of the same objects.
 struct Programs {
-  std::string name;    ///< "1f3c9d2 (origin/main)", or the path as given
-  std::string commit;  ///< in full; empty for a given program and for the running one
+  std::string name{};    ///< "1f3c9d2 (origin/main)", or the path as given
+  std::string commit{};  ///< in full; empty for a given program and for the running one
   std::vector<std::filesystem::path>
-      links;                  ///< the first one as it was built; none when the user interrupted
-  std::string layout_remark;  ///< why there are fewer than were asked for; empty when there are not
-  bool foreign = false;       ///< of another project: the commit that it reports is that of this library
+      links{};                  ///< the first one as it was built; none when the user interrupted
+  std::string layout_remark{};  ///< why there are fewer than were asked for; empty when there are not
+  bool foreign = false;         ///< of another project: the commit that it reports is that of this library
   std::vector<std::string> arguments{};    ///< of a program that is not assay's
   std::vector<std::string> differences{};  ///< of its build from the one that it should be like, in words
 };

@@ -504,55 +504,36 @@ std::string to_markdown(const AuditReport& report) {
 }
 
 void describe(Fields& f, AuditedCase& one) {
-  f("key", one.key);
-  f("present", one.present);
-  f("speedup", one.speedup);
+  ASSAY_FIELDS(f, one, key, present, speedup);
   f("share_of_roof", one.share_of_roof, {.about = "0 where no roof is known or believed"});
 }
 
 void describe(Fields& f, AuditFinding& one) {
-  f("variant", one.variant);
-  f("location", one.location);
-  f("issue", one.issue);
-  f("change", one.change);
+  ASSAY_FIELDS(f, one, variant, location, issue, change);
   f("phase", one.phase, audit_phases);
   f("share", one.share, {.about = "of the present whole"});
   f("speedup", one.speedup);
   f("saved", one.saved, {.about = "seconds"});
   f("worst_error", one.worst_error, {.about = "in units of the bound"});
-  f("allocations", one.allocations);
-  f("workspace_bytes", one.workspace_bytes);
-  f("prepare_seconds", one.prepare_seconds);
-  f("cases", one.cases);
-  f("risks", one.risks);
+  ASSAY_FIELDS(f, one, allocations, workspace_bytes, prepare_seconds, cases, risks);
   f("expected", one.expected, {.about = "speed-up of the same cases in the run before"});
   f("as_expected", one.as_expected);
 }
 
-void describe(Fields& f, UnmeasuredFinding& one) {
-  f("variant", one.variant);
-  f("location", one.location);
-  f("why", one.why);
-}
+ASSAY_FIELDS_OF(UnmeasuredFinding, variant, location, why)
 
 void describe(Fields& f, AuditTotal& total) {
   f("phase", total.phase, audit_phases);
-  f("findings", total.findings);
-  f("seconds", total.seconds);
+  ASSAY_FIELDS(f, total, findings, seconds);
   f("gain", total.gain, {.about = "composed, of this phase and those before it"});
 }
 
 void describe(Fields& f, AuditReport& report) {
   f.schema("assay.audit/1");
-  f("run", report.run);
-  f("files", report.files);
+  ASSAY_FIELDS(f, report, run, files);
   f("is_network", report.is_network, {.about = "seconds are those of an epoch, else of a call of each case"});
   f("present", report.present, {.about = "seconds before anything is replaced"});
-  f("findings", report.findings);
-  f("unmeasured", report.unmeasured);
-  f("totals", report.totals);
-  f("risks", report.risks);
-  f("not_examined", report.not_examined);
+  ASSAY_FIELDS(f, report, findings, unmeasured, totals, risks, not_examined);
 }
 
 std::string to_json(const AuditReport& report) { return json_text(to_value(report)); }

@@ -156,8 +156,7 @@ std::vector<std::string> contradictions_in(const ClaimsReport& report) {
 void describe(Fields& f, DecidingCase& one) {
   f("key", one.key);
   f("against", one.against, {.terse = true});
-  f("value", one.value);
-  f("bound", one.bound);
+  ASSAY_FIELDS(f, one, value, bound);
 }
 
 void describe(Fields& f, ClaimBound& bound) {
@@ -230,8 +229,7 @@ void describe(Fields& f, PublishedClaim& claim) {
 void describe(Fields& f, PublishedClaims& claims) {
   f.schema("assay.claims/1");
   f.only<PublishedClaims>();
-  f("about", claims.about);
-  f("claims", claims.claims);
+  ASSAY_FIELDS(f, claims, about, claims);
   f.unique("claims", claims.claims, &PublishedClaim::id, "repeats the claim");
   if (!f.reads()) return;
   std::set<std::string> before;
@@ -261,33 +259,19 @@ void describe(Fields& f, EvidenceFile& file) {
   f("what", file.what);
 }
 
-void describe(Fields& f, ClaimsRun& run) {
-  f("suite", run.suite);
-  f("machine", run.machine);
-  f("date", run.date);
-  f("commit", run.commit);
-  f("command", run.command);
-  f("launches", run.launches);
-  f("weather", run.weather);
-}
+ASSAY_FIELDS_OF(ClaimsRun, suite, machine, date, commit, command, launches, weather)
 
 void describe(Fields& f, PartFinding& finding) {
   f("what", finding.part.what);
   f("figure", finding.part.figure, claimed_figures);
-  f("from", finding.part.from);
-  f("to", finding.part.to);
+  ASSAY_FIELDS(f, finding.part, from, to);
   f("verdict", finding.standing, claim_standings);
-  f("why", finding.why);
-  f("value", finding.value);
-  f("bound", finding.bound);
+  ASSAY_FIELDS(f, finding, why, value, bound);
   f("cases", finding.cases, {.about = "that decided"});
 }
 
 void describe(Fields& f, ClaimFinding& finding) {
-  f("id", finding.claim.id);
-  f("source", finding.claim.source);
-  f("scope", finding.claim.scope);
-  f("claim", finding.claim.claim);
+  ASSAY_FIELDS(f, finding.claim, id, source, scope, claim);
   f("verdict", finding.standing, claim_standings);
   f("parts", finding.parts);
 }

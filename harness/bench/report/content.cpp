@@ -411,13 +411,9 @@ std::vector<std::string> not_covered(const Results& results, const std::optional
 void describe(Fields& f, Summary& summary) {
   f.derived("word", std::string(to_string(summary.outcome.word)));
   f("sentence", summary.outcome.sentence);
-  f("trials", summary.trials);
-  f("measured", summary.measured);
-  f("fewest_launches", summary.fewest_launches);
-  f("most_launches", summary.most_launches);
+  ASSAY_FIELDS(f, summary, trials, measured, fewest_launches, most_launches);
   f.keyed("counts", summary.counts, &Summary::Count::state, &Summary::Count::trials);
-  f("visible_in_half", summary.visible_in_half);
-  f("visible_in_most", summary.visible_in_most);
+  ASSAY_FIELDS(f, summary, visible_in_half, visible_in_most);
 }
 
 void describe(Fields& f, TrustRow& row) {
@@ -434,20 +430,12 @@ void describe(Fields& f, TrustRow& row) {
 }
 
 void describe(Fields& f, AgreementRow& row) {
-  f("operation", row.operation);
-  f("variants", row.variants);
-  f("cases", row.cases);
-  f("trials", row.trials);
-  f("disagreeing", row.disagreeing);
+  ASSAY_FIELDS(f, row, operation, variants, cases, trials, disagreeing);
   f("worst_error_in_bounds", row.worst_error);
-  f("compared", row.compared);
-  f("total", row.total);
+  ASSAY_FIELDS(f, row, compared, total);
 }
 
-void describe(Fields& f, Disagreement& one) {
-  f("key", one.key);
-  f("detail", one.detail);
-}
+ASSAY_FIELDS_OF(Disagreement, key, detail)
 
 void describe(Fields& f, FigureRow& row) {
   f("case", row.problem_case);
@@ -455,10 +443,7 @@ void describe(Fields& f, FigureRow& row) {
   f("trials", row.trials, {.about = "variant#threads"});
 }
 
-void describe(Fields& f, ImpossibleTime& one) {
-  f("key", one.key);
-  f("why", one.why);
-}
+ASSAY_FIELDS_OF(ImpossibleTime, key, why)
 
 void describe(Fields& f, TimeRow& row) {
   const bool has_seconds = row.seconds.middle > 0;
@@ -467,9 +452,7 @@ void describe(Fields& f, TimeRow& row) {
   std::size_t launches = sampled_launches(trial), slices = slices_of(trial);
   f("key", trial.key);
   f("case", problem_case);
-  f("note", trial.note);
-  f("variant", trial.variant);
-  f("threads", trial.threads);
+  ASSAY_FIELDS(f, trial, note, variant, threads);
   f.derived("seconds", has_seconds ? std::optional(row.seconds) : std::nullopt, null_if_none);
   f("launches", launches);
   f("slices", slices);
@@ -496,10 +479,7 @@ void describe(Fields& f, TimeRow& row) {
 }
 
 void describe(Fields& f, LadderStep& one) {
-  f("operation", one.operation);
-  f("step", one.step);
-  f("after", one.after);
-  f("threads", one.threads);
+  ASSAY_FIELDS(f, one, operation, step, after, threads);
   std::size_t cases = one.ratios.size();
   f("cases", cases);
   f("mean", one.mean, {.about = "geometric, of times before / times after"});
@@ -519,40 +499,28 @@ void describe(Fields& f, BreakEvenSize& one) {
 
 void describe(Fields& f, BreakEven& row) {
   const bool found = !row.from.empty();
-  f("operation", row.operation);
-  f("kind", row.kind);
-  f("trial", row.trial);
-  f("rival", row.rival);
+  ASSAY_FIELDS(f, row, operation, kind, trial, rival);
   std::size_t sizes = row.points.size();
   f("sizes", sizes);
   f.derived("from", found ? std::optional(row.from) : std::nullopt, null_if_none);
   f.derived("from_bytes", known_if(found, row.from_bytes), null_if_none);
-  f("slower", row.slower);
-  f("undecided", row.undecided);
+  ASSAY_FIELDS(f, row, slower, undecided);
   f("points", row.points, {.terse = true, .about = "all sizes, by the bytes of a call"});
 }
 
 void describe(Fields& f, CaseRatio& one) {
-  f("problem", one.problem);
-  f("ours", one.ours);
-  f("peer", one.peer);
+  ASSAY_FIELDS(f, one, problem, ours, peer);
   f("ratio", one.ratio, {.about = "time of the library / time of ours"});
 }
 
 void describe(Fields& f, PeerRow& row) {
-  f("operation", row.operation);
-  f("threads", row.threads);
-  f("libraries", row.libraries);
+  ASSAY_FIELDS(f, row, operation, threads, libraries);
   f("geometric_mean", row.mean);
   f("ratios", row.ratios, {.about = "one per case, the worst first"});
 }
 
 void describe(Fields& f, Contribution& part) {
-  f("key", part.key);
-  f("note", part.note);
-  f("per_step", part.per_step);
-  f("seconds", part.seconds);
-  f("seconds_per_step", part.seconds_per_step);
+  ASSAY_FIELDS(f, part, key, note, per_step, seconds, seconds_per_step);
   f("share_percent", part.share);
 }
 
@@ -588,18 +556,12 @@ void describe(Fields& f, Composition& composition) {
 void describe(Fields& f, Report& report) {
   Results& results = report.results;
   f.schema("assay.report/1");
-  f("suite", results.suite);
-  f("about", results.about);
-  f("date", results.date);
-  f("commit", results.commit);
-  f("seed", results.seed);
+  ASSAY_FIELDS(f, results, suite, about, date, commit, seed);
   f("outcome", report.summary);
-  f("machine", results.machine);
-  f("roofs", results.roofs);
+  ASSAY_FIELDS(f, results, machine, roofs);
   f("roofs_not_believed", report.roofs_not_believed);
   f("weather", results.weather);
-  f("agreement", report.agreement);
-  f("disagreements", report.disagreements);
+  ASSAY_FIELDS(f, report, agreement, disagreements);
   f("figures", report.figures, {.terse = true, .about = "of outputs, besides their times"});
   f("trust", report.trust);
   f.derived("withheld", results.mixed_machines.empty() ? std::nullopt : std::optional(results.mixed_machines),
@@ -609,13 +571,9 @@ void describe(Fields& f, Report& report) {
   f("impossible", report.impossible, {.terse = true, .about = "times that no kernel can reach"});
   f("peers", report.peers, {.optional = true, .about = "libraries that were measured beside ours"});
   f("ladder", report.ladder, {.optional = true, .about = "what each idea gained over the one before"});
-  f("break_even", report.break_even);
-  f("baseline", report.baseline);
+  ASSAY_FIELDS(f, report, break_even, baseline);
   f("comparison", report.comparison, null_if_none);
-  f("predictions", report.predictions);
-  f("composition", report.composition);
-  f("not_covered", report.not_covered);
-  f("reproduce", report.reproduce);
+  ASSAY_FIELDS(f, report, predictions, composition, not_covered, reproduce);
 }
 
 std::string to_json(const Report& report) { return json_text(to_value(report)) + "\n"; }

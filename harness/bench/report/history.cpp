@@ -22,16 +22,16 @@
 namespace assay {
 namespace {
 
-void require_one_suite(const std::vector<NamedResults>& runs) {
-  for (const NamedResults& run : runs) {
-    if (run.results.suite != runs.front().results.suite) {
-      throw Error(run.file,
-                  fmt::format("holds suite {}, and {} holds {}", run.results.suite, runs.front().file,
-                              runs.front().results.suite),
+void require_one_suite(const std::vector<NamedRun<Results>>& runs) {
+  for (const NamedRun<Results>& run : runs) {
+    if (run.run.suite != runs.front().run.suite) {
+      throw Error(run.name,
+                  fmt::format("holds suite {}, and {} holds {}", run.run.suite, runs.front().name,
+                              runs.front().run.suite),
                   "give results of one suite");
     }
-    if (!run.results.mixed_machines.empty())
-      throw Error(run.file, "has times of several machines: " + run.results.mixed_machines, "leave it out");
+    if (!run.run.mixed_machines.empty())
+      throw Error(run.name, "has times of several machines: " + run.run.mixed_machines, "leave it out");
   }
 }
 
@@ -109,20 +109,19 @@ std::optional<std::int64_t> unix_seconds(const std::string& date) {
 
 }  // namespace
 
-History history_of(std::vector<NamedResults> runs, const GatePolicy& policy,
+History history_of(std::vector<NamedRun<Results>> runs, const GatePolicy& policy,
                    const std::vector<Acceptance>& acceptances) {
   require_one_suite(runs);
-  std::ranges::stable_sort(runs, {}, [](const NamedResults& run) { return run.results.date; });
-  History out{.suite = runs.front().results.suite};
+  std::ranges::stable_sort(runs, {}, [](const NamedRun<Results>& run) { return run.run.date; });
+  History out{.suite = runs.front().run.suite};
   std::vector<std::string> keys;
   std::set<std::string> seen;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const Results& results = runs[i].results;
+    const Results& results = runs[i].run;
     HistoryRun run{
-        .file = runs[i].file, .date = results.date, .commit = results.commit, .machine = results.machine.key};
+        .file = runs[i].name, .date = results.date, .commit = results.commit, .machine = results.machine.key};
     if (i > 0) {
-      run.changes =
-          differences(runs[i - 1].results.machine.facts, results.machine.facts, /*deciding_only=*/true);
+      run.changes = differences(runs[i - 1].run.machine.facts, results.machine.facts, /*deciding_only=*/true);
       if (!run.changes.empty()) out.compared_from = i;
     }
     out.runs.push_back(std::move(run));
@@ -132,14 +131,14 @@ History history_of(std::vector<NamedResults> runs, const GatePolicy& policy,
   }
   std::map<std::string_view, std::vector<std::optional<Interval>>> times;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    for (const TrialResult& trial : runs[i].results.trials) {
+    for (const TrialResult& trial : runs[i].run.trials) {
       if (!is_measured(trial)) continue;
       auto& of_runs = times[trial.key];
       of_runs.resize(runs.size());
       of_runs[i] = time_of(trial);
     }
   }
-  const Comparison comparison = compare(runs[out.compared_from].results, runs.back().results, policy);
+  const Comparison comparison = compare(runs[out.compared_from].run, runs.back().run, policy);
   std::map<std::string_view, const ComparedRow*> verdicts;
   for (const ComparedRow& verdict : comparison.rows) verdicts.emplace(verdict.key, &verdict);
   for (const std::string& key : keys) {
@@ -210,10 +209,7 @@ std::string to_markdown(const History& history) {
 }
 
 void describe(Fields& f, HistoryRun& run) {
-  f("file", run.file);
-  f("date", run.date);
-  f("commit", run.commit);
-  f("machine", run.machine);
+  ASSAY_FIELDS(f, run, file, date, commit, machine);
   f("changes", run.changes, {.about = "deciding facts that differ from those of the run before"});
 }
 
@@ -231,8 +227,7 @@ void describe(Fields& f, HistoryRow& row) {
 
 void describe(Fields& f, History& history) {
   f.schema("assay.history/1");
-  f("suite", history.suite);
-  f("runs", history.runs);
+  ASSAY_FIELDS(f, history, suite, runs);
   f("compared_from", history.compared_from, {.about = "the first run since the machine changed, from 0"});
   f("rows", history.rows);
 }

@@ -4,6 +4,7 @@
 #include "assay/compare.hpp"
 #include "assay/results.hpp"
 #include "bench/ledger/ledger.hpp"
+#include "bench/measure/merge.hpp"
 
 #include <optional>
 #include <string>
@@ -34,14 +35,8 @@ struct History {
   std::size_t compared_from = 0;  ///< the first run since the machine changed
 };
 
-/// Results of a file.
-struct NamedResults {
-  std::string file;
-  Results results;
-};
-
 /// Throws Error where the files hold several suites, or machines were mixed in one.
-History history_of(std::vector<NamedResults> runs, const GatePolicy& policy,
+History history_of(std::vector<NamedRun<Results>> runs, const GatePolicy& policy,
                    const std::vector<Acceptance>& acceptances);
 
 /// For a terminal: the largest change last.

@@ -27,7 +27,7 @@ using ::testing::ThrowsMessage;
 constexpr const char* packed_key = "gemm/packed/m=64,n=64,k=64#1";
 
 /// Six launches on a day of 2026; packed takes so many times as long as 51 µs.
-NamedResults run_on(const std::string& day, double times) {
+NamedRun<Results> run_on(const std::string& day, double times) {
   Results out = hand_made::network();
   out.date = day + "T03:04:05Z";
   for (TrialResult& trial : out.trials) {
@@ -42,7 +42,7 @@ const HistoryRow& packed_row(const History& history) {
   return *std::ranges::find(history.rows, packed_key, &HistoryRow::key);
 }
 
-History history_from(std::vector<NamedResults> runs, const std::vector<Acceptance>& acceptances = {}) {
+History history_from(std::vector<NamedRun<Results>> runs, const std::vector<Acceptance>& acceptances = {}) {
   return history_of(std::move(runs), {}, acceptances);
 }
 
@@ -61,10 +61,10 @@ TEST(Histories, CompareTheLastRunWithTheFirst) {
 }
 
 TEST(Histories, FitATerminalAndEndWithTheLargestSlowDown) {
-  std::vector<NamedResults> runs;
+  std::vector<NamedRun<Results>> runs;
   for (int day = 11; day < 29; ++day) runs.push_back(run_on("2026-01-" + std::to_string(day), 1));
-  runs.back().results.trials[1].launches.assign(6, {Slice{.seconds = 102e-6}});
-  runs.back().results.trials[2].launches.assign(6, {Slice{.seconds = 15e-6}});
+  runs.back().run.trials[1].launches.assign(6, {Slice{.seconds = 102e-6}});
+  runs.back().run.trials[2].launches.assign(6, {Slice{.seconds = 15e-6}});
   const std::string text = to_text(history_from(std::move(runs)));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80U) << line;
@@ -77,16 +77,16 @@ TEST(Histories, FitATerminalAndEndWithTheLargestSlowDown) {
 }
 
 TEST(Histories, BeginAnewWhereTheMachineChanged) {
-  NamedResults other = run_on("2026-01-02", 1.3);
-  other.results.machine.facts[0].value = "another CPU";
+  NamedRun<Results> other = run_on("2026-01-02", 1.3);
+  other.run.machine.facts[0].value = "another CPU";
   const History history = history_from({run_on("2026-01-01", 1), other});
   EXPECT_THAT(history.runs[1].changes, ElementsAre(HasSubstr("a CPU -> another CPU")));
   EXPECT_EQ(history.compared_from, 1U);
   EXPECT_FALSE(packed_row(history).verdict);
   EXPECT_EQ(packed_row(history).trend, "one run since the machine changed");
   EXPECT_THAT(to_markdown(history), HasSubstr("Before run 2 the machine or the build changed"));
-  NamedResults later = other;
-  later.results.date = "2026-01-03T00:00:00Z";
+  NamedRun<Results> later = other;
+  later.run.date = "2026-01-03T00:00:00Z";
   EXPECT_EQ(packed_row(history_from({run_on("2026-01-01", 1), other, later})).verdict->standing,
             Standing::same);
 }
@@ -99,8 +99,8 @@ TEST(Histories, ShowWhatWasAccepted) {
 }
 
 TEST(Histories, LeaveOutWhatWasNotMeasured) {
-  NamedResults without = run_on("2026-01-02", 1);
-  without.results.trials[1].launches.clear();
+  NamedRun<Results> without = run_on("2026-01-02", 1);
+  without.run.trials[1].launches.clear();
   const History history = history_from({run_on("2026-01-01", 1), without});
   EXPECT_FALSE(packed_row(history).seconds[1]);
   EXPECT_THAT(history_bencher(history), Not(HasSubstr(packed_key)));
@@ -109,15 +109,15 @@ TEST(Histories, LeaveOutWhatWasNotMeasured) {
 }
 
 TEST(Histories, OfSeveralSuitesAreRefused) {
-  NamedResults other = run_on("2026-01-02", 1);
-  other.results.suite = "large";
+  NamedRun<Results> other = run_on("2026-01-02", 1);
+  other.run.suite = "large";
   EXPECT_THAT(
       [&] {
         history_from({run_on("2026-01-01", 1), other});
       },
       ThrowsMessage<Error>(AllOf(HasSubstr("2026-01-02.json"), HasSubstr("suite large"))));
-  NamedResults mixed = run_on("2026-01-02", 1);
-  mixed.results.mixed_machines = "two machines";
+  NamedRun<Results> mixed = run_on("2026-01-02", 1);
+  mixed.run.mixed_machines = "two machines";
   EXPECT_THAT(
       [&] {
         history_from({run_on("2026-01-01", 1), mixed});
@@ -150,16 +150,16 @@ TEST(Histories, AreListsOfGithubActionBenchmark) {
 
 // 2026-01-01 is 20,454 days after 1970-01-01: 56 years of 365 days and 14 leap days.
 TEST(Histories, AreOpenMetricsWithTheSecondOfTheRun) {
-  NamedResults run = run_on("2026-01-01", 1);
-  run.results.machine.key = "a\"b\\c\nd";
+  NamedRun<Results> run = run_on("2026-01-01", 1);
+  run.run.machine.key = "a\"b\\c\nd";
   const std::string text = history_openmetrics(history_from({run}));
   EXPECT_THAT(text, HasSubstr("machine=\"a\\\"b\\\\c\\nd\"} 5.1e-05 1767236645\n"));
   EXPECT_THAT(text, ::testing::EndsWith("# EOF\n"));
 }
 
 TEST(Histories, EscapeNamesInMarkdown) {
-  NamedResults run = run_on("2026-01-01", 1);
-  run.file = "a|b\n@you.json";
+  NamedRun<Results> run = run_on("2026-01-01", 1);
+  run.name = "a|b\n@you.json";
   EXPECT_THAT(to_markdown(history_from({run})), Not(HasSubstr("\n@you")));
 }
 

@@ -3,7 +3,6 @@
 #include "assay/csv.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
 #include "core/machine/clock.hpp"
 #include "core/machine/limits.hpp"
@@ -295,7 +294,6 @@ double seconds_to_the_end(Session& session, double most, const Hooks& hooks, std
   return 0;
 }
 
-/// The turns of all settings.
 class CommandTurns {
  public:
   CommandTurns(const std::vector<CommandSetting>& settings, std::vector<Candidate>& candidates,

@@ -5,7 +5,6 @@
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
-#include "core/tune/turns.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -165,7 +164,6 @@ class Search {
 constexpr std::size_t shown_names = 3;
 constexpr Index most_threads = 4096;
 
-/// Throws Error.
 [[noreturn]] void refuse_name(const std::string& where, const std::string& what, std::string_view name,
                               const std::vector<std::string>& known) {
   throw Error(where, what,

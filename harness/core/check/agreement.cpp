@@ -1,15 +1,12 @@
 #include "assay/agreement.hpp"
 
-#include "assay/buffer.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cmath>
-#include <limits>
 
 namespace assay {
 namespace {

@@ -7,6 +7,9 @@
 ///       f("sharers", cache.sharers, {.optional = true, .low = 1});
 ///     }
 ///
+/// Or, where fields are called as the members are and have no rules, `ASSAY_FIELDS_OF(Cache, level, bytes)`
+/// defines that function, and `ASSAY_FIELDS(f, cache, level, bytes);` names these in one.
+///
 /// Argument-dependent lookup finds it, so it stands in the namespace of the type; it is not static, so that
 /// two descriptions of one type do not link. A type that is no object in files has a specialization of Form
 /// instead.
@@ -28,6 +31,19 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+// Macros, since C++20 has no other way to a member's name. Each scan expands one more of the members.
+#define ASSAY_FIELDS_OF(Type, ...) \
+  void describe(Fields& fields, Type& value) { ASSAY_FIELDS(fields, value, __VA_ARGS__) }
+#define ASSAY_FIELDS(fields, value, ...) ASSAY_SCAN(ASSAY_FIELD(fields, value, __VA_ARGS__))
+#define ASSAY_FIELD(fields, value, member, ...) \
+  fields(#member, (value).member);              \
+  __VA_OPT__(ASSAY_LATER_FIELD ASSAY_NO_ARGUMENT(fields, value, __VA_ARGS__))
+#define ASSAY_NO_ARGUMENT ()
+#define ASSAY_LATER_FIELD() ASSAY_FIELD
+#define ASSAY_SCAN(...) ASSAY_SCAN_4(ASSAY_SCAN_4(ASSAY_SCAN_4(ASSAY_SCAN_4(__VA_ARGS__))))
+#define ASSAY_SCAN_4(...) ASSAY_SCAN_1(ASSAY_SCAN_1(ASSAY_SCAN_1(ASSAY_SCAN_1(__VA_ARGS__))))
+#define ASSAY_SCAN_1(...) __VA_ARGS__
 
 namespace assay {
 

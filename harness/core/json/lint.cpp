@@ -294,8 +294,7 @@ std::string_view to_string(Rule rule) {
 // In the namespace of the type, so that argument-dependent lookup finds it.
 void describe(Fields& f, LintFinding& finding) {
   f.derived("rule", std::string(to_string(finding.rule)));
-  f("field", finding.field);
-  f("text", finding.text);
+  ASSAY_FIELDS(f, finding, field, text);
   f("contradiction", finding.contradiction, {.about = "or a remark"});
 }
 

@@ -2,7 +2,6 @@
 
 #include "core/files/processor_set.hpp"
 #include "core/machine/fields.hpp"
-#include "core/machine/limits.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
@@ -288,27 +287,19 @@ std::string to_text(const Examination& examination) {
 }
 
 // In the namespace of the types, so that argument-dependent lookup finds them.
-void describe(Fields& f, NoiseProbe& noise) {
-  f("spread", noise.spread);
-  f("smallest_visible", noise.smallest_visible);
-  f("weather", noise.weather);
-}
+ASSAY_FIELDS_OF(NoiseProbe, spread, smallest_visible, weather)
 
 void describe(Fields& f, Diagnosis& finding) {
-  f("topic", finding.topic);
-  f("text", finding.text);
+  ASSAY_FIELDS(f, finding, topic, text);
   f("severity", finding.severity, severities);
   f("remedy", finding.remedy);
 }
 
 void describe(Fields& f, Examination& examination) {
   f.schema("assay.examination/1");
-  f("machine", examination.machine);
-  f("roofs", examination.roofs);
+  ASSAY_FIELDS(f, examination, machine, roofs);
   f("random_lines_per_second", examination.random_lines_per_second, {.about = "cache lines; 0: not known"});
-  f("noise", examination.noise);
-  f("findings", examination.findings);
-  f("fit_for_five_percent_gate", examination.fit_for_five_percent_gate);
+  ASSAY_FIELDS(f, examination, noise, findings, fit_for_five_percent_gate);
 }
 
 std::string to_json(const Examination& examination) { return json_text(to_value(examination)) + "\n"; }

@@ -192,8 +192,7 @@ std::vector<std::string> differences(const std::vector<Fact>& before, const std:
 }
 
 void describe(Fields& f, Fact& fact) {
-  f("name", fact.name);
-  f("value", fact.value);
+  ASSAY_FIELDS(f, fact, name, value);
   f("decides", fact.decides, {.optional = true, .about = "results that differ in it are not comparable"});
 }
 

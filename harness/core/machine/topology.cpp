@@ -2,7 +2,6 @@
 
 #include "assay/caches.hpp"
 #include "assay/error.hpp"
-#include "core/machine/limits.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
 

@@ -29,7 +29,6 @@ struct Source {
   std::optional<Said> index, count;
 };
 
-/// The variables of a pair.
 struct Pair {
   const char* index;
   const char* count;

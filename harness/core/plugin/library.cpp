@@ -25,55 +25,19 @@
 
 namespace assay {
 
-void describe(Fields& f, PluginTensor& tensor) {
-  f("name", tensor.name);
-  f("type", tensor.type);
-  f("use", tensor.use);
-  f("extents", tensor.extents);
-  f("low", tensor.low);
-  f("high", tensor.high);
-}
-void describe(Fields& f, PluginProblem& problem) {
-  f("tensors", problem.tensors);
-  f("flops", problem.flops);
-  f("bytes_read", problem.bytes_read);
-  f("bytes_written", problem.bytes_written);
-}
-void describe(Fields& f, PluginRule& rule) {
-  f("name", rule.name);
-  f("low", rule.low);
-  f("high", rule.high);
-  f("fallback", rule.fallback);
-}
-void describe(Fields& f, PluginOperation& operation) {
-  f("name", operation.name);
-  f("about", operation.about);
-  f("version", operation.version);
-  f("rules", operation.rules);
-  f("corner_cases", operation.corner_cases);
-  f("relative", operation.relative);
-  f("absolute", operation.absolute);
-  f("exact", operation.exact);
-  f("has_bound", operation.has_bound);
-}
+ASSAY_FIELDS_OF(PluginTensor, name, type, use, extents, low, high)
+ASSAY_FIELDS_OF(PluginProblem, tensors, flops, bytes_read, bytes_written)
+ASSAY_FIELDS_OF(PluginRule, name, low, high, fallback)
+ASSAY_FIELDS_OF(PluginOperation, name, about, version, rules, corner_cases, relative, absolute, exact,
+                has_bound)
 void describe(Fields& f, PluginKernel& kernel) {
-  f("operation", kernel.operation);
-  f("name", kernel.name);
-  f("summary", kernel.summary);
-  f("precision", kernel.precision);
-  f("libraries", kernel.libraries);
-  f("threaded", kernel.threaded);
+  ASSAY_FIELDS(f, kernel, operation, name, summary, precision, libraries, threaded);
   static constexpr std::array<std::string_view, 4> sites{"here", "elsewhere", "elsewhere_by_own_clock",
                                                          "here_with_own_clock"};
   f("has_unfit", kernel.has_unfit);
   f("site", kernel.site, sites);
 }
-void describe(Fields& f, PluginContent& content) {
-  f("provider", content.provider);
-  f("revision", content.revision);
-  f("operations", content.operations);
-  f("kernels", content.kernels);
-}
+ASSAY_FIELDS_OF(PluginContent, provider, revision, operations, kernels)
 
 namespace {
 

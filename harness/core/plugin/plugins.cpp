@@ -564,7 +564,6 @@ detail::VariantWords words_of(const PluginKernel& kernel) {
           .threaded = kernel.threaded};
 }
 
-/// A kernel of a library.
 class PluginVariant final : public detail::ErasedVariant {
  public:
   PluginVariant(std::shared_ptr<const PluginLibrary> library, std::size_t kernel)

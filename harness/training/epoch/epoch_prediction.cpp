@@ -283,10 +283,7 @@ void describe(Fields& f, LoggedEpoch& epoch) {
   constexpr Fields::Rule not_in_older_lines{.optional = true}, share{.least = 0, .most = 1},
       seconds{.optional = true, .least = 0, .most = most_seconds};
   f.schema(epoch_log_schema);
-  f("job", epoch.job);
-  f("date", epoch.date);
-  f("commit", epoch.commit);
-  f("machine", epoch.machine);
+  ASSAY_FIELDS(f, epoch, job, date, commit, machine);
   f("frozen", epoch.frozen, {.about = "hash of the prediction as it was written down"});
   f("seconds", epoch.seconds, {.above = 0, .most = most_seconds, .about = "measured"});
   f("prediction_seconds", epoch.prediction_seconds,
