@@ -132,6 +132,7 @@ void for_each_tier(Function* const (&table)[entries], Visit&& visit) {
 }
 
 /// The tier of an operation whose variants share one function. Other operations define their own structure.
+/// tiers() of an operation, defined in its simd.cpp, has every target that was built, best first.
 template <class Function>
 struct Tier {
   std::string name;

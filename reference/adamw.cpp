@@ -9,16 +9,23 @@ namespace {
 using adamw::Constants;
 using adamw::step;
 
-template <class Formula>
-void naive(const typename AdamW<Formula>::Problem& problem, const typename AdamW<Formula>::Input& in,
-           typename AdamW<Formula>::Output& out) {
-  const Constants<float> k(problem.t);
-  for (Index i = 0; i < problem.n; ++i) {
+/// Step t of `count` parameters from `begin` on, as one call of an optimiser: its constants are computed
+/// anew.
+template <class Formula, class Input, class Output>
+void steps(Index t, Index begin, Index count, const Input& in, Output& out) {
+  const Constants<float> k(t);
+  for (Index i = begin; i < begin + count; ++i) {
     const auto after = step<Formula, float>(in.g[i], {out.p[i], out.m[i], out.v[i]}, k);
     out.p[i] = after.p;
     out.m[i] = after.m;
     out.v[i] = after.v;
   }
+}
+
+template <class Formula>
+void naive(const typename AdamW<Formula>::Problem& problem, const typename AdamW<Formula>::Input& in,
+           typename AdamW<Formula>::Output& out) {
+  steps<Formula>(problem.t, 0, problem.n, in, out);
 }
 
 /// Returns the size of a gradient, and so of the moments that earlier steps left.
@@ -140,33 +147,15 @@ template class detail::TypedOperation<AdamWPaper>;
 template class detail::TypedOperation<AdamWEpsilonHat>;
 template class detail::TypedOperation<AdamWEpsilonInside>;
 
-namespace {
-
-using Problem = AdamWMultiTensor::Problem;
-using Span = AdamWMultiTensor::Span;
-
-/// One tensor, as one call of an optimiser: its constants are computed anew.
-void step_one(Index t, const Span& span, const AdamWMultiTensor::Input& in, AdamWMultiTensor::Output& out) {
-  const adamw::Constants<float> k(t);
-  for (Index i = span.begin; i < span.begin + span.count; ++i) {
-    const auto after = adamw::step<adamw::Paper, float>(in.g[i], {out.p[i], out.m[i], out.v[i]}, k);
-    out.p[i] = after.p;
-    out.m[i] = after.m;
-    out.v[i] = after.v;
-  }
-}
-
 const Register registered{[](Registry& r) {
-  const auto prepare = [](const Problem& problem, const auto&, const Context&) {
+  const auto prepare = [](const AdamWMultiTensor::Problem& problem, const auto&, const Context&) {
     return [t = problem.t, spans = AdamWMultiTensor::spans(problem)](const AdamWMultiTensor::Input& in,
                                                                      AdamWMultiTensor::Output& out) {
-      for (const Span& span : spans) step_one(t, span, in, out);
+      for (const auto& [begin, count] : spans) steps<adamw::Paper>(t, begin, count, in, out);
     };
   };
   r.add<AdamWMultiTensor>({.name = "naive", .summary = "one call per tensor", .prepare = prepare});
 }};
-
-}  // namespace
 
 AdamWMultiTensor::Problem::operator AdamWPaper::Problem() const {
   const Span last = spans(*this).back();
@@ -191,7 +180,7 @@ Index AdamWMultiTensor::parameters(const Problem& problem) {
   return sum;
 }
 
-std::vector<Problem> AdamWMultiTensor::corner_cases() {
+auto AdamWMultiTensor::corner_cases() -> std::vector<Problem> {
   return problems<Problem>(
       {"tensors=1,n=1|2|5|15|16|17|33|257,t=2", "tensors=7,n=1|2|5|15|16|17|33|257,t=10",
        "tensors=3,n=101,t=1000", "tensors=10,n=700,sizes=network,t=3", "tensors=150,n=300,sizes=network,t=3",

@@ -1,4 +1,4 @@
-#include "assay/ops/batch_retrieval.hpp"
+#include "assay/ops/data_loader.hpp"
 
 #include "assay/error.hpp"
 #include "assay/registry.hpp"

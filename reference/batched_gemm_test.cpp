@@ -1,4 +1,4 @@
-#include "assay/ops/batched_gemm.hpp"
+#include "assay/ops/gemm.hpp"
 
 #include "assay/registry.hpp"
 

@@ -1,4 +1,4 @@
-#include "assay/ops/channel_sum.hpp"
+#include "assay/ops/pointwise.hpp"
 
 #include "assay/registry.hpp"
 

@@ -1,7 +1,6 @@
 #include "assay/ops/conv2d.hpp"
 
 #include "assay/error.hpp"
-#include "assay/ops/conv2d_terms.hpp"
 #include "assay/registry.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "assay/ops/conv2d_winograd.hpp"
+#include "assay/ops/conv2d.hpp"
 
 #include "assay/error.hpp"
 #include "assay/registry.hpp"

@@ -12,6 +12,180 @@
 #include <vector>
 
 namespace assay {
+
+void generate_record(std::uint64_t key, Index i, std::span<std::byte> into) {
+  std::uint64_t counter = key + static_cast<std::uint64_t>(i) * 0xd1342543de82ef95U;
+  while (!into.empty()) {
+    counter += 0x9e3779b97f4a7c15U;
+    std::uint64_t z = counter;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    z ^= z >> 31;
+    const std::size_t count = std::min(into.size(), sizeof z);
+    std::memcpy(into.data(), &z, count);
+    into = into.subspan(count);
+  }
+}
+
+KnownRecords KnownRecords::open(RecordShape shape, FileState state, Setting& setting) {
+  if (!setting.file.empty()) {
+    KnownRecords own(RecordFile(setting.file), state, 0, true);
+    // Through a mapping of its own, so that no page of the one that is timed is there before its first call.
+    own.file.again(RecordFile::Pages::on_demand).verify();
+    return own;
+  }
+  const std::uint64_t key = setting.rng.next();
+  const auto size = static_cast<std::size_t>(shape.bytes);
+  const auto where = state == FileState::cold ? RecordFile::Scratch::disk : RecordFile::Scratch::memory;
+  KnownRecords out(RecordFile::scratch(where, shape,
+                                       [&](Index first, std::span<std::byte> block) {
+                                         for (; !block.empty(); block = block.subspan(size), ++first) {
+                                           generate_record(key, first, block.first(size));
+                                         }
+                                       }),
+                   state, key, false);
+  if (state == FileState::cold) {
+    out.file.drop_pages();
+  } else {
+    out.file.map_pages();
+  }
+  return out;
+}
+
+void KnownRecords::expected(Index i, std::span<std::byte> into) const {
+  if (from_user_) {
+    file.read(i, into);
+  } else {
+    generate_record(key_, i, into);
+  }
+}
+
+std::string KnownRecords::fault_of_pages() const {
+  if (state == FileState::hot) return "";
+  // What was read ahead may arrive when its pages were dropped.
+  constexpr Index small = 1 << 18;
+  constexpr double little = 0.125;
+  if (file.mapping().size() < small || file.mapping().resident() <= little) return "";
+  return "calls left pages of the file in memory, which is cold before each of them: see end_call()";
+}
+
+void KnownRecords::end_call(const RecordFile& used) const {
+  used.require_unchanged();
+  if (state == FileState::cold) used.drop_pages();
+}
+
+std::optional<std::string> no_such_file_state(FileState state) {
+  if (state == FileState::hot || scratch_disk_is_a_disk()) return std::nullopt;
+  return "nothing can be cold here: $TMPDIR lies in memory; set it to a folder on a disk";
+}
+
+namespace {
+
+void naive(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
+  const RecordFile& file = in.records.file;
+  std::byte* to = out.batch.data();
+  for (const Index i : in.window()) {
+    std::memcpy(to, file.record(i), static_cast<std::size_t>(p.bytes));
+    to += p.bytes;
+  }
+  in.records.end_call();
+}
+
+/// Indices of all windows: 8 MiB where the file has that many records, so that windows repeat late; at least
+/// two windows, so that a kernel that keeps the first is caught.
+Index windows_of(const BatchRetrieval::Problem& p) {
+  constexpr Index most_indices = Index{1} << 20;
+  return std::max<Index>(2, std::min(most_indices, 4 * p.records) / p.batch);
+}
+
+}  // namespace
+
+auto BatchRetrieval::corner_cases() -> std::vector<Problem> {
+  return problems<Problem>(
+      {"records=1,bytes=1,batch=1", "records=1,bytes=7,batch=5", "records=2,bytes=64,batch=3,repeats=50",
+       "records=31,bytes=63,batch=17", "records=100,bytes=64,batch=33",
+       "records=97,bytes=65,batch=64,repeats=25", "records=64,bytes=1,batch=64",
+       "records=50,bytes=257,batch=31,repeats=100", "records=200,bytes=1024,batch=129,repeats=10",
+       // Records that cross pages, and take several.
+       "records=23,bytes=4097,batch=11,repeats=20", "records=9,bytes=10000,batch=8",
+       // Beyond the size below which a threaded variant stays on one thread.
+       "records=300,bytes=512,batch=2100", "records=40,bytes=1024,batch=13,cache=cold,repeats=20",
+       "records=7,bytes=5000,batch=9,cache=cold", "records=500,bytes=64,batch=300,cache=cold",
+       // A file of which it is seen whether its pages stay.
+       "records=400,bytes=1024,batch=150,cache=cold"});
+}
+
+double BatchRetrieval::footprint(const Problem& p) {
+  const double bytes = static_cast<double>(p.bytes), batch = static_cast<double>(p.batch);
+  // A cold file takes memory only for what a call touches, at worst all of it.
+  return static_cast<double>(p.records) * bytes + batch * bytes +
+         8 * batch * static_cast<double>(windows_of(p));
+}
+
+auto BatchRetrieval::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in{.records = KnownRecords::open({.records = p.records, .bytes = p.bytes}, p.state(), setting),
+           .indices = setting.buffer<Index>(windows_of(p) * p.batch),
+           .turn = setting.buffer<std::uint64_t>(1),
+           .batch = p.batch};
+  Rng& rng = setting.rng;
+  for (Index at = 0; at < in.indices.size(); ++at) {
+    const Index place = at % p.batch;
+    const bool repeat = place > 0 && rng.integer(0, 99) < p.repeats;
+    in.indices[at] = repeat ? in.indices[at - rng.integer(1, place)] : rng.integer(0, p.records - 1);
+  }
+  in.turn[0] = rng.next();
+  return in;
+}
+
+auto BatchRetrieval::expect(const Problem&, const Input&, Setting&) -> Expected { return {}; }
+
+Agreement BatchRetrieval::judge(const Problem& p, const Input& in, const Expected&, const Output& out) {
+  Agreement outcome{.compared = out.batch.size(), .total = out.batch.size()};
+  outcome.detail = in.records.fault_of_pages();
+  outcome.agrees = outcome.detail.empty();
+  if (!outcome.agrees) return outcome;
+  const auto size = static_cast<std::size_t>(p.bytes);
+  std::vector<std::byte> want(size);
+  // Says for a message which of the batch's records a wrong one is.
+  const auto stands_at = [&](std::span<const std::byte> wrong) -> std::string {
+    for (const Index i : in.window()) {
+      in.records.expected(i, want);
+      if (std::ranges::equal(want, wrong)) return "it is record " + std::to_string(i);
+    }
+    return "it is no record of this batch";
+  };
+  const std::byte* row = out.batch.data();
+  for (Index b = 0; b < p.batch; ++b, row += size) {
+    const Index i = in.window()[static_cast<std::size_t>(b)];
+    in.records.expected(i, want);
+    if (std::memcmp(row, want.data(), size) == 0) continue;
+    const auto differs = std::ranges::mismatch(want, std::span(row, size));
+    const Index column = differs.in1 - want.begin();
+    outcome.agrees = false;
+    outcome.detail = Shape{"batch", {p.batch, p.bytes}}.element(b * p.bytes + column) + " is " +
+                     std::to_string(std::to_integer<int>(*differs.in2)) + " instead of " +
+                     std::to_string(std::to_integer<int>(*differs.in1)) + " of record " + std::to_string(i) +
+                     "; " + stands_at({row, size});
+    return outcome;
+  }
+  return outcome;
+}
+
+Cost BatchRetrieval::cost(const Problem& p) {
+  const double bytes = static_cast<double>(p.batch) * static_cast<double>(p.bytes);
+  // A record that is asked for again need not be read again.
+  return {.bytes_read = bytes + 8 * static_cast<double>(p.batch),
+          .bytes_written = bytes,
+          .avoidable_bytes = bytes - static_cast<double>(p.bytes)};
+}
+
+auto BatchRetrieval::problem_of(const std::filesystem::path& file) -> Problem {
+  const RecordShape shape = RecordFile(file).shape();
+  return {.records = shape.records, .bytes = shape.bytes, .batch = std::min<Index>(256, shape.records)};
+}
+
+template class detail::TypedOperation<BatchRetrieval>;
+
 namespace {
 
 void fisher_yates(std::span<Index> items, Rng& rng) {
@@ -160,6 +334,12 @@ std::string fault_of_bytes(const Expected& want, const Output& out) {
 }
 
 const Register registered{[](Registry& r) {
+  r.add<BatchRetrieval>({.name = "naive",
+                         .summary = "one copy per index, in their order",
+                         .run = naive,
+                         .unfit = [](const BatchRetrieval::Problem& p, const Context&) {
+                           return no_such_file_state(p.state());
+                         }});
   r.add<DataLoader>(
       {.name = "naive",
        .summary = "loads each batch when it is asked for, in the consuming thread",
@@ -181,25 +361,21 @@ void Consumer::take(Index k, const std::byte* rows) {
 }
 
 std::vector<Problem> DataLoader::corner_cases() {
-  return {
-      {.samples = 1, .bytes = 1, .batch = 1},
-      {.samples = 1, .bytes = 8, .batch = 3, .workers = 2},
-      {.samples = 12, .bytes = 64, .batch = 4},
-      {.samples = 12, .bytes = 64, .batch = 4, .workers = 1, .prefetch = 1},
-      {.samples = 13, .bytes = 63, .batch = 4, .workers = 2, .prefetch = 1},
-      {.samples = 13, .bytes = 63, .batch = 4, .workers = 2, .last = 1},
-      {.samples = 13, .bytes = 65, .batch = 4, .workers = 3, .delivery = 1},
-      {.samples = 101, .bytes = 33, .batch = 7, .workers = 2, .prefetch = 3, .delivery = 1, .last = 1},
-      {.samples = 101, .bytes = 33, .batch = 7, .workers = 2, .life = 1},
-      {.samples = 101, .bytes = 33, .batch = 7, .workers = 2, .delivery = 1, .life = 1, .hold = 1},
-      {.samples = 101, .bytes = 33, .batch = 7, .workers = 0, .hold = 1},
-      // More workers than batches.
-      {.samples = 10, .bytes = 100, .batch = 5, .workers = 7, .prefetch = 1},
-      {.samples = 300, .bytes = 1024, .batch = 16, .workers = 2, .step = 2000},
-      {.samples = 300, .bytes = 16, .batch = 1, .workers = 2, .prefetch = 4},
-      {.samples = 67, .bytes = 4097, .batch = 8, .workers = 2, .hold = 1, .shuffle = 1, .block = 4},
-      {.samples = 50, .bytes = 200, .batch = 8, .workers = 2, .cache = 1, .shuffle = 2},
-  };
+  return problems<Problem>({"samples=1,bytes=1,batch=1", "samples=1,bytes=8,batch=3,workers=2",
+                            "samples=12,bytes=64,batch=4", "samples=12,bytes=64,batch=4,workers=1,prefetch=1",
+                            "samples=13,bytes=63,batch=4,workers=2,prefetch=1",
+                            "samples=13,bytes=63,batch=4,workers=2,last=drop",
+                            "samples=13,bytes=65,batch=4,workers=3,delivery=out",
+                            "samples=101,bytes=33,batch=7,workers=2,prefetch=3,delivery=out,last=drop",
+                            "samples=101,bytes=33,batch=7,workers=2,life=respawned",
+                            "samples=101,bytes=33,batch=7,workers=2,delivery=out,life=respawned,hold=memory",
+                            "samples=101,bytes=33,batch=7,workers=0,hold=memory",
+                            // More workers than batches.
+                            "samples=10,bytes=100,batch=5,workers=7,prefetch=1",
+                            "samples=300,bytes=1024,batch=16,workers=2,step=2000",
+                            "samples=300,bytes=16,batch=1,workers=2,prefetch=4",
+                            "samples=67,bytes=4097,batch=8,workers=2,hold=memory,shuffle=blocks,block=4",
+                            "samples=50,bytes=200,batch=8,workers=2,cache=cold,shuffle=none"});
 }
 
 double DataLoader::footprint(const Problem& p) {

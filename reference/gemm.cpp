@@ -1,5 +1,6 @@
 #include "assay/ops/gemm.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -9,20 +10,18 @@
 namespace assay {
 namespace {
 
-using Problem = Gemm::Problem;
-
-float a_at(const Problem& p, const Gemm::Input& in, Index i, Index l) {
+float a_at(const Gemm::Problem& p, const Gemm::Input& in, Index i, Index l) {
   return p.a_transposed() ? in.a[l * p.m + i] : in.a[i * p.k + l];
 }
 
-float b_at(const Problem& p, const Gemm::Input& in, Index l, Index j) {
+float b_at(const Gemm::Problem& p, const Gemm::Input& in, Index l, Index j) {
   return p.b_transposed() ? in.b[j * p.k + l] : in.b[l * p.n + j];
 }
 
 /// One element of C: the specification. In double it is the oracle, in float the naive variant.
 /// `c` is what C held before; it does not count when beta = 0.
 template <class Real>
-Real element(const Problem& p, const Gemm::Input& in, Index i, Index j, float c) {
+Real element(const Gemm::Problem& p, const Gemm::Input& in, Index i, Index j, float c) {
   Real sum = 0;
   for (Index l = 0; l < p.k; ++l) {
     sum += static_cast<Real>(a_at(p, in, i, l)) * static_cast<Real>(b_at(p, in, l, j));
@@ -33,7 +32,7 @@ Real element(const Problem& p, const Gemm::Input& in, Index i, Index j, float c)
 }
 
 /// Returns the same element with every operand replaced by its magnitude, which rounding errors scale with.
-double magnitude(const Problem& p, const Gemm::Input& in, Index i, Index j, float c) {
+double magnitude(const Gemm::Problem& p, const Gemm::Input& in, Index i, Index j, float c) {
   const auto a = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
   double sum = matrix::magnitude(a, matrix::view(in.b.data(), p.k, p.n, p.b_transposed()), i, j, p.k);
   sum *= std::abs(static_cast<double>(p.alpha));
@@ -41,7 +40,7 @@ double magnitude(const Problem& p, const Gemm::Input& in, Index i, Index j, floa
   return sum;
 }
 
-void naive(const Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+void naive_gemm(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
   for (Index i = 0; i < p.m; ++i) {
     for (Index j = 0; j < p.n; ++j) {
       float& c = out.c[i * p.n + j];
@@ -60,7 +59,7 @@ double weighted(const std::vector<double>& weights, const Value& value) {
 }
 
 /// All are integers below 2^53, and so exact.
-void expect_weighted_sums(const Problem& p, const Gemm::Input& in, Rng& rng, Gemm::Expected& want) {
+void expect_weighted_sums(const Gemm::Problem& p, const Gemm::Input& in, Rng& rng, Gemm::Expected& want) {
   constexpr Index most = 15;
   for (Index j = 0; j < p.n; ++j) {
     const auto size = static_cast<double>(rng.integer(1, most));
@@ -78,13 +77,114 @@ void expect_weighted_sums(const Problem& p, const Gemm::Input& in, Rng& rng, Gem
   }
 }
 
+/// op(A)[results, terms], and x as a matrix of one column.
+matrix::View<float> operand(const Gemv::Problem& p, const Gemv::Input& in) {
+  return p.transposed() ? matrix::view(in.a.data(), p.n, p.m, true) : matrix::view(in.a.data(), p.m, p.n);
+}
+matrix::View<float> column(const Gemv::Input& in) { return {in.x.data(), 1, 0}; }
+
+void naive_gemv(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
+  const auto a = operand(p, in), x = column(in);
+  for (Index i = 0; i < p.results(); ++i) out.y[i] = matrix::element<float>(a, x, i, 0, p.terms());
+}
+
+struct Pair {
+  matrix::View<float> a, b;
+};
+
+Pair operands(const BatchedGemm::Problem& p, const BatchedGemm::Input& in, Index i) {
+  return {matrix::view(in.a.data() + i * p.m * p.k, p.m, p.k, p.a_transposed()),
+          matrix::view(in.b.data() + i * p.k * p.n, p.k, p.n, p.b_transposed())};
+}
+
+void naive_batched(const BatchedGemm::Problem& p, const BatchedGemm::Input& in, BatchedGemm::Output& out) {
+  for (Index i = 0; i < p.batch; ++i) {
+    const auto [a, b] = operands(p, in, i);
+    matrix::multiply(a, b, p.m, p.n, p.k, out.c.data() + i * p.m * p.n);
+  }
+}
+
+/// op(M) as f32.
+struct Widened {
+  matrix::View<std::uint16_t> stored;
+  float operator()(Index i, Index j) const { return bf16::widen(stored(i, j)); }
+};
+
+Widened a_of(const GemmBf16::Problem& p, const GemmBf16::Input& in) {
+  return {matrix::view(in.a.data(), p.m, p.k, p.a_transposed())};
+}
+Widened b_of(const GemmBf16::Problem& p, const GemmBf16::Input& in) {
+  return {matrix::view(in.b.data(), p.k, p.n, p.b_transposed())};
+}
+
+void naive_bf16(const GemmBf16::Problem& p, const GemmBf16::Input& in, GemmBf16::Output& out) {
+  const Widened a = a_of(p, in), b = b_of(p, in);
+  matrix::multiply(a, b, p.m, p.n, p.k, out.c.data());
+}
+
+/// Returns the most that denormals taken for zero may change in one element.
+double underflow(const Widened& a, const Widened& b, Index i, Index j, Index k) {
+  double sum = 0;
+  for (Index l = 0; l < k; ++l) {
+    sum += std::abs(static_cast<double>(a(i, l))) + std::abs(static_cast<double>(b(l, j))) + 2;
+  }
+  return 0x1p-126 * sum;
+}
+
+void naive_small_products(const SmallProducts::Problem& p, const SmallProducts::Input& in,
+                          SmallProducts::Output& out) {
+  for (Index s = 0; s < p.samples; ++s) {
+    const auto x = matrix::view(in.x.data() + s * p.rows * p.k, p.rows, p.k),
+               w = matrix::view(in.w.data(), p.k, p.n);
+    float* const y = out.y.data() + s * p.rows * p.n;
+    matrix::multiply(x, w, p.rows, p.n, p.k, y);
+    for (Index j = 0; j < p.n; ++j) {
+      float sum = 0;
+      for (Index i = 0; i < p.rows; ++i) sum += y[i * p.n + j];
+      const float mean = sum / static_cast<float>(p.rows);
+      for (Index i = 0; i < p.rows; ++i) y[i * p.n + j] -= mean;
+    }
+  }
+}
+
+matrix::View<float> transposed(const float* data, Index rows, Index columns) {
+  return matrix::view(data, rows, columns, true);
+}
+
+void naive_mixed_precision(const MixedPrecision::Problem& p, const MixedPrecision::Input& in,
+                           MixedPrecision::Output& out) {
+  const auto x = matrix::view(in.x.data(), p.m, p.k), w = matrix::view(in.w.data(), p.k, p.n),
+             dy = matrix::view(in.dy.data(), p.m, p.n), x_turned = transposed(in.x.data(), p.k, p.m);
+  matrix::multiply(x, w, p.m, p.n, p.k, out.y.data());
+  for (Index l = 0; l < p.k; ++l) {
+    for (Index j = 0; j < p.n; ++j) {
+      const float gradient = matrix::element<float>(x_turned, dy, l, j, p.m);
+      out.w_next[l * p.n + j] = w(l, j) - static_cast<float>(MixedPrecision::rate) * gradient;
+    }
+  }
+}
+
+/// The most by which a product of that many terms, of that sum of magnitudes, may be off.
+double off(double terms, double magnitude) { return rounding::g(terms) * magnitude + 0x1p-120 * terms; }
+
+float in_bf16(float x) { return bf16::widen(bf16::round(x)); }
+
 const Register registered{[](Registry& r) {
-  r.add<Gemm>({.name = "naive", .summary = "three loops, one dot product per element", .run = naive});
+  r.add<Gemm>({.name = "naive", .summary = "three loops, one dot product per element", .run = naive_gemm});
+  r.add<Gemv>({.name = "naive", .summary = "one dot product per element of y", .run = naive_gemv});
+  r.add<BatchedGemm>(
+      {.name = "naive", .summary = "product after product, three loops each", .run = naive_batched});
+  r.add<GemmBf16>(
+      {.name = "naive", .summary = "three loops, operands widened one by one", .run = naive_bf16});
+  r.add<SmallProducts>(
+      {.name = "naive", .summary = "three loops and a mean per sample", .run = naive_small_products});
+  r.add<MixedPrecision>(
+      {.name = "naive", .summary = "both products and the update in f32", .run = naive_mixed_precision});
 }};
 
 }  // namespace
 
-std::vector<Problem> Gemm::corner_cases() {
+auto Gemm::corner_cases() -> std::vector<Problem> {
   std::vector<Problem> out;
   for (const auto& [m, n, k] : matrix::corner_extents) {
     for (Index trans = 0; trans < 4; ++trans) {
@@ -174,6 +274,173 @@ void Gemm::salt(const Problem& p, const Input&, std::string_view part, Index, fl
   element = matrix::drawn_element(p.alpha == 0 ? 0 : p.values, part != "b", setting);
 }
 
+auto Gemv::corner_cases() -> std::vector<Problem> {
+  return problems<Problem>(
+      {// Around the lane counts 4, 8, 16 and blocks of four and eight rows or vectors, and primes.
+       "m=1|2|3|5|7|8|9|13|17,n=1|2|3|15|16|17|31|63|65|127|129,trans=n|t", "m=3,n=4099,trans=n|t",
+       "m=4099,n=3,trans=n|t",
+       // Enough work for a threaded variant to divide.
+       "m=257,n=1031,trans=n|t", "m=37,n=67,trans=n|t,values=special|tiny",
+       "m=67,n=37,trans=n|t,values=special|tiny", "m=257,n=1031,trans=n|t,values=special|tiny"});
+}
+
+auto Gemv::make_input(const Problem& p, Setting& setting) -> Input {
+  // One element of x that is not finite leaves no result that is.
+  Input in{matrix::operand(p.m * p.n, p.values, false, p.results(), setting),
+           setting.buffer<float>(p.terms())};
+  for (float& x : in.x) x = matrix::drawn_element(p.values, true, setting);
+  return in;
+}
+
+auto Gemv::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const auto a = operand(p, in), x = column(in);
+  const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.terms()) < 0x1p24;
+  const double factor = same_value ? 0 : rounding::g(static_cast<double>(p.terms()));
+  return expect_at(matrix::positions(p.results(), product(p.m, p.n), {0, p.results() - 1}, setting),
+                   [&](Index i) {
+                     const auto value = matrix::element<double>(a, x, i, 0, p.terms());
+                     const double magnitude = matrix::magnitude(a, x, i, 0, p.terms());
+                     return std::pair{value, matrix::bound_of(value, factor, magnitude, p.values, p.terms())};
+                   });
+}
+
+void Gemv::salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
+                Setting& setting) {
+  element = matrix::drawn_element(p.values, part == "x", setting);
+}
+
+auto BatchedGemm::corner_cases() -> std::vector<Problem> {
+  const std::string trans = ",trans=nn|nt|tn|tt";
+  return problems<Problem>({// Around the lane counts 4, 8, 16 and the tiles built from them, primes, and more
+                            // products than threads.
+                            "batch=1,m=1,n=1,k=1" + trans, "batch=5,m=1,n=17,k=31" + trans,
+                            "batch=3,m=2,n=1,k=3" + trans, "batch=7,m=7,n=15,k=9" + trans,
+                            "batch=3,m=13,n=31,k=17" + trans, "batch=4,m=16,n=33,k=16" + trans,
+                            "batch=2,m=29,n=47,k=37" + trans, "batch=3,m=65,n=63,k=64" + trans,
+                            // Enough work for a threaded variant to divide, and sums longer than a block.
+                            "batch=37,m=32,n=32,k=32", "batch=2,m=3,n=18,k=1031,trans=nt|tt"});
+}
+
+auto BatchedGemm::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
+  const double factor = same_value ? 0 : rounding::g(static_cast<double>(p.k));
+  const Index size = p.m * p.n;
+  std::vector<Index> corners = matrix::corners_of(p.m, p.n);
+  for (const Index corner : matrix::corners_of(p.m, p.n)) corners.push_back((p.batch - 1) * size + corner);
+  return expect_at(matrix::positions(p.batch * size, p.multiply_adds(), corners, setting), [&](Index flat) {
+    const auto [a, b] = operands(p, in, flat / size);
+    const Index i = flat % size / p.n, j = flat % p.n;
+    return std::pair{matrix::element<double>(a, b, i, j, p.k), factor * matrix::magnitude(a, b, i, j, p.k)};
+  });
+}
+
+auto GemmBf16::corner_cases() -> std::vector<Problem> {
+  std::vector<Problem> out;
+  for (const auto& [m, n, k] : matrix::corner_extents) {
+    for (Index trans = 0; trans < 4; ++trans) out.push_back({.m = m, .n = n, .k = k, .trans = trans});
+  }
+  // An even k beyond those, since instructions take two terms at once; past one block in each direction of a
+  // blocked variant, in every layout, and enough to divide.
+  for (Index trans = 0; trans < 4; ++trans) {
+    out.push_back({.m = 14, .n = 32, .k = 34, .trans = trans});
+    out.push_back({.m = 5, .n = 19, .k = 2053, .trans = trans});
+    out.push_back({.m = 401, .n = 9, .k = 5, .trans = trans});
+    out.push_back({.m = 3, .n = 1031, .k = 7, .trans = trans});
+  }
+  out.push_back({.m = 131, .n = 129, .k = 131, .trans = 2});
+  return out;
+}
+
+auto GemmBf16::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in{setting.buffer<std::uint16_t>(p.m * p.k), setting.buffer<std::uint16_t>(p.k * p.n)};
+  for (std::uint16_t& x : in.a) x = bf16::round(setting.draw());
+  for (std::uint16_t& x : in.b) x = bf16::round(setting.draw());
+  return in;
+}
+
+auto GemmBf16::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const Widened a = a_of(p, in), b = b_of(p, in);
+  const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
+  const double factor = rounding::g(static_cast<double>(p.k));
+  return matrix::expect(p.m, p.n, p.multiply_adds(), setting, [&](Index i, Index j) {
+    const double bound =
+        same_value ? 0 : factor * matrix::magnitude(a, b, i, j, p.k) + underflow(a, b, i, j, p.k);
+    return std::pair{matrix::element<double>(a, b, i, j, p.k), bound};
+  });
+}
+
+void GemmBf16::salt(const Problem& p, const Input&, std::string_view, Index, std::uint16_t& element,
+                    Setting& setting) {
+  element = bf16::round(setting.draw_that_shows(p.k));
+}
+
+auto SmallProducts::corner_cases() -> std::vector<Problem> {
+  return problems<Problem>(
+      {"samples=1,rows=2,n=1,k=1", "samples=1,rows=3,n=5,k=2", "samples=3,rows=2,n=16,k=8",
+       "samples=2,rows=7,n=15,k=9", "samples=5,rows=4,n=33,k=17", "samples=9,rows=3,n=31,k=16",
+       "samples=17,rows=2,n=10,k=84", "samples=8,rows=8,n=32,k=40", "samples=4,rows=1,n=6,k=3"});
+}
+
+auto SmallProducts::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const Index all = p.samples * p.rows;
+  const auto x = matrix::view(in.x.data(), all, p.k), w = matrix::view(in.w.data(), p.k, p.n);
+  const auto rows = static_cast<double>(p.rows);
+  const double factor = rounding::g(static_cast<double>(p.k) + rows + 3);
+  // An element needs the products of all rows of its sample.
+  const double work = product(all, p.n, p.k) * rows;
+  return matrix::expect(all, p.n, work, setting, [&](Index row, Index j) {
+    const Index first = row / p.rows * p.rows;
+    double mean = 0, size = 0;
+    for (Index i = first; i < first + p.rows; ++i) {
+      mean += matrix::element<double>(x, w, i, j, p.k) / rows;
+      size += matrix::magnitude(x, w, i, j, p.k) / rows;
+    }
+    return std::pair{matrix::element<double>(x, w, row, j, p.k) - mean,
+                     factor * (matrix::magnitude(x, w, row, j, p.k) + size)};
+  });
+}
+
+auto MixedPrecision::corner_cases() -> std::vector<Problem> {
+  std::vector<Problem> out;
+  for (const auto& [m, n, k] : matrix::corner_extents) out.push_back({.m = m, .n = n, .k = k});
+  out.push_back({.m = 64, .n = 10, .k = 120});
+  return out;
+}
+
+auto MixedPrecision::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in = FromParts::make_input(p, setting);
+  for (auto* part : {&in.x, &in.w, &in.dy}) std::ranges::transform(*part, part->begin(), in_bf16);
+  return in;
+}
+
+auto MixedPrecision::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const auto x = matrix::view(in.x.data(), p.m, p.k), w = matrix::view(in.w.data(), p.k, p.n),
+             dy = matrix::view(in.dy.data(), p.m, p.n), x_turned = transposed(in.x.data(), p.k, p.m);
+  const double work = product(p.m, p.n, p.k);
+  const auto y = [&](Index i, Index j) {
+    return std::pair{matrix::element<double>(x, w, i, j, p.k),
+                     off(static_cast<double>(p.k), matrix::magnitude(x, w, i, j, p.k))};
+  };
+  const auto w_next = [&](Index l, Index j) {
+    const double before = w(l, j), size = matrix::magnitude(x_turned, dy, l, j, p.m);
+    return std::pair{
+        before - rate * matrix::element<double>(x_turned, dy, l, j, p.m),
+        rate * off(static_cast<double>(p.m) + 2, size) + rounding::g(2) * (std::abs(before) + rate * size)};
+  };
+  return {matrix::expect(p.m, p.n, work, setting, y),
+          matrix::expect(p.k, p.n, work, setting, w_next, p.m * p.n)};
+}
+
+void MixedPrecision::salt(const Problem& p, const Input&, std::string_view, Index, float& element,
+                          Setting& setting) {
+  element = in_bf16(setting.draw_that_shows(std::max(p.m, p.k)));
+}
+
 template class detail::TypedOperation<Gemm>;
+template class detail::TypedOperation<Gemv>;
+template class detail::TypedOperation<BatchedGemm>;
+template class detail::TypedOperation<GemmBf16>;
+template class detail::TypedOperation<SmallProducts>;
+template class detail::TypedOperation<MixedPrecision>;
 
 }  // namespace assay

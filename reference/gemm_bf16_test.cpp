@@ -1,4 +1,4 @@
-#include "assay/ops/gemm_bf16.hpp"
+#include "assay/ops/gemm.hpp"
 
 #include "assay/registry.hpp"
 

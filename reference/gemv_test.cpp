@@ -1,4 +1,4 @@
-#include "assay/ops/gemv.hpp"
+#include "assay/ops/gemm.hpp"
 
 #include "assay/registry.hpp"
 

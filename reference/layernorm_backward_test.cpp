@@ -1,4 +1,4 @@
-#include "assay/ops/layernorm_backward.hpp"
+#include "assay/ops/layernorm.hpp"
 #include "assay/registry.hpp"
 
 #include <gmock/gmock.h>

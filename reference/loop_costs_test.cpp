@@ -1,14 +1,8 @@
 // The contracts of what a loop does around its kernels, each on numbers worked by hand.
 
-#include "assay/ops/checkpointing.hpp"
-#include "assay/ops/chunks.hpp"
-#include "assay/ops/concatenate.hpp"
+#include "assay/ops/gemm.hpp"
 #include "assay/ops/logging.hpp"
-#include "assay/ops/loss_readback.hpp"
-#include "assay/ops/small_products.hpp"
-#include "assay/ops/staged_copy.hpp"
-#include "assay/ops/state_buffers.hpp"
-#include "assay/ops/table_copy.hpp"
+#include "assay/ops/training_loop.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -79,22 +79,14 @@ Variant<LoraBackward>::Kernel naive_backward(const Problem& p, const LoraBackwar
 }
 
 std::vector<Problem> corners() {
-  std::vector<Problem> out;
-  // Around the lane counts 4, 8, 16 and the tiles built from them, primes, and the ranks in use.
-  constexpr std::array<Index, 4> extents[] = {{1, 1, 1, 1},    {1, 17, 31, 2},   {2, 1, 3, 1},
-                                              {5, 7, 2, 3},    {7, 15, 9, 4},    {13, 31, 17, 8},
-                                              {16, 33, 16, 5}, {29, 47, 37, 16}, {31, 65, 63, 17}};
-  for (const auto& [m, n, k, r] : extents) {
-    out.push_back({.m = m, .n = n, .k = k, .r = r});
-    out.push_back({.m = m, .n = n, .k = k, .r = r, .scale = -3});
-  }
-  out.push_back({.m = 5, .n = 6, .k = 7, .r = 2, .scale = 1});
-  // Past a block of each direction, and enough work to divide.
-  out.push_back({.m = 3, .n = 1031, .k = 7, .r = 4});
-  out.push_back({.m = 5, .n = 19, .k = 1031, .r = 4});
-  out.push_back({.m = 397, .n = 9, .k = 5, .r = 2});
-  out.push_back({.m = 67, .n = 129, .k = 65, .r = 8});
-  return out;
+  return problems<Problem>(
+      {// Around the lane counts 4, 8, 16 and the tiles built from them, primes, and the ranks in use.
+       "m=1,n=1,k=1,r=1,scale=2|-3", "m=1,n=17,k=31,r=2,scale=2|-3", "m=2,n=1,k=3,r=1,scale=2|-3",
+       "m=5,n=7,k=2,r=3,scale=2|-3", "m=7,n=15,k=9,r=4,scale=2|-3", "m=13,n=31,k=17,r=8,scale=2|-3",
+       "m=16,n=33,k=16,r=5,scale=2|-3", "m=29,n=47,k=37,r=16,scale=2|-3", "m=31,n=65,k=63,r=17,scale=2|-3",
+       "m=5,n=6,k=7,r=2,scale=1",
+       // Past a block of each direction, and enough work to divide.
+       "m=3,n=1031,k=7,r=4", "m=5,n=19,k=1031,r=4", "m=397,n=9,k=5,r=2", "m=67,n=129,k=65,r=8"});
 }
 
 double thin_work(const Problem& p) { return product(p.m, p.r, p.n + p.k); }

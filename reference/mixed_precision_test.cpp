@@ -1,5 +1,4 @@
-#include "assay/ops/mixed_precision.hpp"
-#include "assay/ops/gemm_bf16.hpp"
+#include "assay/ops/gemm.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

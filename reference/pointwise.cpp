@@ -101,6 +101,27 @@ void sprinkle_special(Domain domain, Buffer<float>& x, Index every = 3) {
 template <class Formula>
 constexpr bool masks = std::is_same_v<Formula, pointwise::ReluBackward>;
 
+/// The specification, summed in Real: in double the oracle, in float the naive variant. `each` maps a term.
+template <class Real, class Each>
+Real channel(const ElementwiseChannelBiasBackward::Problem& p, const Buffer<float>& dz, Index c,
+             const Each& each) {
+  Real sum = 0;
+  for (Index n = 0; n < p.n; ++n) {
+    for (Index h = 0; h < p.h; ++h) {
+      for (Index w = 0; w < p.w; ++w) sum += each(static_cast<Real>(dz[((n * p.c + c) * p.h + h) * p.w + w]));
+    }
+  }
+  return sum;
+}
+
+void naive_channel_sum(const ElementwiseChannelBiasBackward::Problem& p,
+                       const ElementwiseChannelBiasBackward::Input& in,
+                       ElementwiseChannelBiasBackward::Output& out) {
+  for (Index c = 0; c < p.c; ++c) {
+    out.db[c] = channel<float>(p, in.dz, c, [](float term) { return term; });
+  }
+}
+
 const Register registered{[](Registry& r) {
   pointwise::for_each_formula([&]<class Formula>(Formula) {
     r.add<Pointwise<Formula>>({.name = "naive",
@@ -108,6 +129,8 @@ const Register registered{[](Registry& r) {
                                                          : "a pass per output, functions of the C library",
                                .prepare = prepare_naive<Formula>});
   });
+  r.add<ElementwiseChannelBiasBackward>(
+      {.name = "naive", .summary = "one sum per channel, term by term", .run = naive_channel_sum});
 }};
 
 }  // namespace
@@ -193,6 +216,38 @@ auto Pointwise<Formula>::expect(const Problem& p, const Input& input, Setting& s
   return want;
 }
 
+auto ElementwiseChannelBiasBackward::corner_cases() -> std::vector<Problem> {
+  std::vector<Problem> out;
+  for (const auto& [n, c, h, w] : elementwise::corner_extents) out.push_back({n, c, h, w});
+  for (const Problem& p :
+       {Problem{1, 1, 1, 257}, {2, 4, 9, 15}, {4, 2, 13, 31}, {7, 33, 4, 4}, {5, 3, 16, 16}}) {
+    out.push_back(p);
+  }
+  // Beyond the size below which a threaded variant stays on one thread.
+  out.push_back({3, 18, 71, 70});
+  for (const Problem& p : {Problem{1, 5, 1, 1}, {3, 7, 5, 13}, {2, 9, 16, 16}, {3, 19, 71, 70}}) {
+    out.push_back(p);
+    out.back().values = 1;
+  }
+  return out;
+}
+
+auto ElementwiseChannelBiasBackward::make_input(const Problem& p, Setting& setting) -> Input {
+  Input in = FromParts::make_input(p, setting);
+  if (p.values == 1) make_some_infinite(in.dz, 1 + p.c / 3, setting.rng);
+  return in;
+}
+
+auto ElementwiseChannelBiasBackward::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const double roundings = product(p.n, p.plane()) - 1;
+  const double g = setting.fill == Fill::exact ? 0 : rounding::g(roundings);
+  return expect_at(positions_of(p.c, setting.units), [&](Index c) {
+    const auto sum = channel<double>(p, in.dz, c, [](double term) { return term; });
+    const double magnitude = channel<double>(p, in.dz, c, [](double term) { return std::abs(term); });
+    return std::pair{sum, std::isfinite(sum) ? g * magnitude : 0};
+  });
+}
+
 template struct Pointwise<pointwise::Gelu>;
 template struct Pointwise<pointwise::GeluTanh>;
 template struct Pointwise<pointwise::Sigmoid>;
@@ -217,5 +272,6 @@ template class detail::TypedOperation<Pointwise<pointwise::AddBackward>>;
 template class detail::TypedOperation<Pointwise<pointwise::ChannelBias>>;
 template class detail::TypedOperation<Pointwise<pointwise::BiasGelu>>;
 template class detail::TypedOperation<Pointwise<pointwise::ScaleAddRelu>>;
+template class detail::TypedOperation<ElementwiseChannelBiasBackward>;
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-#include "assay/ops/softmax_cross_entropy.hpp"
+#include "assay/ops/attention.hpp"
 
 #include "assay/registry.hpp"
 

@@ -1,4 +1,4 @@
-#include "assay/ops/task_graph_memory.hpp"
+#include "assay/ops/task_graph.hpp"
 
 #include "assay/error.hpp"
 #include "assay/registry.hpp"

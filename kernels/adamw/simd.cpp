@@ -94,8 +94,6 @@ HWY_EXPORT(stream_steps);
 
 std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(steps), HWY_DISPATCH_TABLE(stream_steps)); }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
     add_tiers<AdamW<Formula>>(
@@ -104,6 +102,5 @@ const Register registered{[](Registry& r) {
   });
 }};
 
-}  // namespace
 }  // namespace assay::adamw
 #endif

@@ -61,7 +61,6 @@ inline constexpr Index break_even = 32768;
 using StepFunction = void(const StepConstants&, const Arrays&, Index first, Index last);
 
 using Tier = assay::Tier<StepFunction>;
-/// Every SIMD tier that was built, best first. Defined in simd.cpp.
 std::vector<Tier> tiers();
 
 /// The kernel that steps all parameters in one call of `function`.

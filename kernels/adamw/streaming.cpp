@@ -5,7 +5,6 @@
 #include "adamw/step.hpp"
 
 namespace assay::adamw {
-namespace {
 
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
@@ -17,5 +16,4 @@ const Register registered{[](Registry& r) {
   });
 }};
 
-}  // namespace
 }  // namespace assay::adamw

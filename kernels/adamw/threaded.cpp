@@ -5,7 +5,6 @@
 #include "team.hpp"
 
 namespace assay::adamw {
-namespace {
 
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
@@ -23,5 +22,4 @@ const Register registered{[](Registry& r) {
   });
 }};
 
-}  // namespace
 }  // namespace assay::adamw

@@ -4,10 +4,8 @@
 #include "adamw/step.hpp"
 
 #include "assay/ops/adamw.hpp"
-#include "assay/registry.hpp"
 
 namespace assay::adamw {
-namespace {
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const AdamWMultiTensor::Problem& problem, const auto&, const Context&) {
@@ -22,5 +20,4 @@ const Register registered{[](Registry& r) {
                            .prepare = prepare});
 }};
 
-}  // namespace
 }  // namespace assay::adamw

@@ -5,7 +5,6 @@
 #include "team.hpp"
 
 #include "assay/ops/adamw.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 

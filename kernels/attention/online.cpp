@@ -305,8 +305,6 @@ Variant<Attention>::Kernel run_online(const Tier& tier, const Attention::Problem
   };
 }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   add_tiers<Attention>(
       r, tiers(),
@@ -315,6 +313,5 @@ const Register registered{[](Registry& r) {
       [](const Tier& tier, const auto& p, const auto&) { return run_online(tier, p, caches().second); });
 }};
 
-}  // namespace
 }  // namespace assay::attention
 #endif

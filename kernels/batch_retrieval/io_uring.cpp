@@ -2,8 +2,7 @@
 // thread that touches it; a submitted read does not, and a whole queue of reads takes one system call.
 
 #include "assay/error.hpp"
-#include "assay/ops/batch_retrieval.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/data_loader.hpp"
 
 #include <fcntl.h>
 #include <linux/io_uring.h>

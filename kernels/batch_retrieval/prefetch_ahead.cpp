@@ -3,8 +3,6 @@
 
 #include "batch_retrieval/records.hpp"
 
-#include "assay/ops/batch_retrieval.hpp"
-
 namespace assay {
 namespace {
 

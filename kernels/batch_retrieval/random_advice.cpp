@@ -1,8 +1,7 @@
 // The idea: MADV_RANDOM on the mapping. By default the kernel reads the surroundings of a missing page, as
 // much as the disk's read-ahead says; for random records nearly all of that is never used.
 
-#include "assay/ops/batch_retrieval.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/data_loader.hpp"
 
 #include <cstring>
 

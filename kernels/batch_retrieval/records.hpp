@@ -3,9 +3,7 @@
 // miss one page at a time.
 #pragma once
 
-#include "assay/ops/known_records.hpp"
-#include "assay/ops/record_file.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/data_loader.hpp"
 
 #include <algorithm>
 #include <cstring>

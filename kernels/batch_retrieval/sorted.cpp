@@ -4,8 +4,6 @@
 
 #include "batch_retrieval/records.hpp"
 
-#include "assay/ops/batch_retrieval.hpp"
-
 #include <cstdint>
 
 namespace assay {

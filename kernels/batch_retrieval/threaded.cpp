@@ -5,8 +5,6 @@
 #include "batch_retrieval/records.hpp"
 #include "team.hpp"
 
-#include "assay/ops/batch_retrieval.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <memory>

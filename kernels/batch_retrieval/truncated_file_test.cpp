@@ -1,5 +1,5 @@
 #include "assay/error.hpp"
-#include "assay/ops/batch_retrieval.hpp"
+#include "assay/ops/data_loader.hpp"
 #include "assay/registry.hpp"
 
 #include <gmock/gmock.h>

@@ -3,8 +3,6 @@
 
 #include "gemm/products.hpp"
 
-#include "assay/ops/batched_gemm.hpp"
-
 namespace assay::batched_gemm {
 
 using Problem = BatchedGemm::Problem;

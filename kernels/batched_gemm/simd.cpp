@@ -4,7 +4,6 @@
 #include "batched_gemm/plan.hpp"
 
 namespace assay::batched_gemm {
-namespace {
 
 const Register registered{[](Registry& r) {
   add_tiers<BatchedGemm>(
@@ -18,5 +17,4 @@ const Register registered{[](Registry& r) {
       });
 }};
 
-}  // namespace
 }  // namespace assay::batched_gemm

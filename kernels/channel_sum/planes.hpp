@@ -3,7 +3,7 @@
 
 #include "tiers.hpp"
 
-#include "assay/ops/channel_sum.hpp"
+#include "assay/ops/pointwise.hpp"
 
 #include <vector>
 
@@ -24,7 +24,6 @@ Arrays arrays(const ElementwiseChannelBiasBackward::Problem& p, const Input& in,
 using ChannelsFunction = void(const Arrays&, Index first, Index last);
 
 using Tier = assay::Tier<ChannelsFunction>;
-/// Every SIMD tier that was built, best first. Defined in simd.cpp.
 std::vector<Tier> tiers();
 
 }  // namespace assay::channel_sum

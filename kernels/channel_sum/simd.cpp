@@ -55,8 +55,6 @@ HWY_EXPORT(channels);
 
 std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(channels)); }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   add_tiers<ElementwiseChannelBiasBackward>(
       r, tiers(), {.name = "simd", .summary = "vectors of {}, eight sums to a plane"},
@@ -67,6 +65,5 @@ const Register registered{[](Registry& r) {
       });
 }};
 
-}  // namespace
 }  // namespace assay::channel_sum
 #endif

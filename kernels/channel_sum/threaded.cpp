@@ -8,9 +8,8 @@
 namespace assay::channel_sum {
 namespace {
 
-/// Elements below which one thread computes all, since a fork and join costs more than it saves. Measured on
-/// two cores of a Zen 5, one thread in units of two (conditions: README.md): 0.7 at 65,536 elements, 0.9 at
-/// 131,072, 1.4 at 262,144.
+/// Elements below which one thread computes all. Measured on two cores of a Zen 5, one thread in units of
+/// two (conditions: README.md): 0.7 at 65,536 elements, 0.9 at 131,072, 1.4 at 262,144.
 constexpr Index break_even = 262144;
 
 const Register registered{[](Registry& r) {

@@ -5,13 +5,11 @@
 
 #include "checkpointing/segments.hpp"
 
-#include "assay/ops/checkpointing.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/training_loop.hpp"
 
 #include <algorithm>
 
 namespace assay::checkpointing {
-namespace {
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const Checkpointing::Problem& p, const auto&, const Context&) {
@@ -55,5 +53,4 @@ const Register registered{[](Registry& r) {
        .prepare = prepare});
 }};
 
-}  // namespace
 }  // namespace assay::checkpointing

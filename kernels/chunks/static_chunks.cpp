@@ -2,11 +2,9 @@
 
 #include "team.hpp"
 
-#include "assay/ops/chunks.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/training_loop.hpp"
 
 namespace assay::chunks {
-namespace {
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const Chunks::Problem& p, const auto&, const Context& context) {
@@ -20,5 +18,4 @@ const Register registered{[](Registry& r) {
                  .prepare = prepare});
 }};
 
-}  // namespace
 }  // namespace assay::chunks

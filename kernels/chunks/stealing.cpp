@@ -4,8 +4,7 @@
 
 #include "task_graph/crew.hpp"
 
-#include "assay/ops/chunks.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/training_loop.hpp"
 
 #include <atomic>
 #include <memory>

@@ -295,14 +295,11 @@ std::vector<Tier> tiers<Col2im>() {
   return tiers_in(HWY_DISPATCH_TABLE(col2im_part));
 }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   add_tiers<Col2im>(
       r, tiers<Col2im>(), {.name = "simd", .summary = "sums in registers and split rows, {}"},
       [](const Tier& tier, const Problem& p, const auto&) { return kernel_of<Col2im>(tier.function, p); });
 }};
 
-}  // namespace
 }  // namespace assay::im2col
 #endif

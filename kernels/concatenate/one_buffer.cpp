@@ -1,8 +1,7 @@
 // The idea: the result has its full size from the start and each piece is copied to its place, so every
 // number is copied once.
 
-#include "assay/ops/concatenate.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/training_loop.hpp"
 
 #include <algorithm>
 

@@ -437,8 +437,6 @@ Variant<Conv2dWeightGradient>::Kernel direct_dw(const Problem& p, const DirectTi
   };
 }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   const auto add = [&]<class Op>(std::type_identity<Op>, std::string_view summary, const auto& kernel_of) {
     add_tiers<Op>(
@@ -455,5 +453,4 @@ const Register registered{[](Registry& r) {
       [](const Problem& p, const DirectTier& tier) { return direct_dw(p, tier, 1); });
 }};
 
-}  // namespace
 }  // namespace assay::conv2d

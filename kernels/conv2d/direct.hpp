@@ -136,7 +136,6 @@ struct DirectTier {
   /// The sum of `count` numbers.
   float (*sum)(const float* from, Index count) = nullptr;
 };
-/// Every target that was built, best first.
 std::vector<DirectTier> direct_tiers();
 /// Set the members whose code tap_sum.cpp, pixel_sum.cpp and tap_gradient.cpp have.
 void set_tap_sums(std::vector<DirectTier>& tiers);

@@ -5,8 +5,7 @@
 
 #include "onednn.hpp"
 
-#include "assay/ops/conv2d_winograd.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/conv2d.hpp"
 
 #include <memory>
 #include <string>

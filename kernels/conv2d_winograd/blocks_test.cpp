@@ -3,7 +3,7 @@
 
 #include "agreement_test.hpp"
 
-#include "assay/ops/conv2d_winograd.hpp"
+#include "assay/ops/conv2d.hpp"
 #include "assay/registry.hpp"
 
 #include <gtest/gtest.h>

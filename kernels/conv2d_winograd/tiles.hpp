@@ -10,7 +10,7 @@
 #include "blocks.hpp"
 #include "tiers.hpp"
 
-#include "assay/ops/conv2d_winograd.hpp"
+#include "assay/ops/conv2d.hpp"
 
 #include <optional>
 #include <string>
@@ -71,7 +71,6 @@ struct Tier {
   Index (*space_floats)(Index block, Index channels, Index vectors) = nullptr;
 };
 
-/// Every target that was built, best first.
 std::vector<Tier> tiers();
 
 /// The precision of the variants: with few channels, errors are more than 8 times those of a direct sum.

@@ -183,8 +183,6 @@ Variant<Conv2dWinogradDataGradient>::Kernel kernel_of_dx(const Tier& tier, const
   };
 }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   constexpr TierWords words{.name = "winograd",
                             .summary = "36 products in place of 144 per tile of 4 x 4, compiled for {}",
@@ -197,5 +195,4 @@ const Register registered{[](Registry& r) {
   });
 }};
 
-}  // namespace
 }  // namespace assay::conv2d::winograd

@@ -3,7 +3,7 @@
 
 #include "assay/error.hpp"
 #include "assay/ops/data_loader.hpp"
-#include "data_loader/no_more_threads.hpp"
+#include "data_loader/no_more_threads_test.hpp"
 #include "data_loader/pipeline.hpp"
 
 #include <gmock/gmock.h>

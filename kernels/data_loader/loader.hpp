@@ -3,8 +3,6 @@
 
 #include "batch_retrieval/records.hpp"
 
-#include "assay/ops/data_loader.hpp"
-
 namespace assay {
 
 enum class Reading {

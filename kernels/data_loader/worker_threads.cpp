@@ -4,7 +4,6 @@
 #include "data_loader/loader.hpp"
 
 namespace assay {
-namespace {
 
 const Register registered{[](Registry& r) {
   r.add<DataLoader>({.name = "worker_threads",
@@ -15,5 +14,4 @@ const Register registered{[](Registry& r) {
                      .unfit = without_such_file});
 }};
 
-}  // namespace
 }  // namespace assay

@@ -5,7 +5,6 @@
 #include "data_loader/loader.hpp"
 
 namespace assay {
-namespace {
 
 const Register registered{[](Registry& r) {
   r.add<DataLoader>({.name = "worker_threads_prefetch",
@@ -16,5 +15,4 @@ const Register registered{[](Registry& r) {
                      .unfit = without_such_file});
 }};
 
-}  // namespace
 }  // namespace assay

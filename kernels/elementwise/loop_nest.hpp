@@ -87,7 +87,6 @@ struct Operands {
 using RowFunction = void(const LoopNest&, const Share&, const Operands&);
 
 using Tier = assay::Tier<RowFunction>;
-/// Every SIMD tier that was built, best first. Defined in simd.cpp.
 template <class Formula>
 std::vector<Tier> tiers();
 

@@ -280,8 +280,6 @@ std::vector<Tier> tiers<Relu>() {
   return tiers_in(HWY_DISPATCH_TABLE(relu));
 }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
     add_tiers<Elementwise<Formula>>(r, tiers<Formula>(), {.name = "simd", .summary = "vectors of {}"},
@@ -291,6 +289,5 @@ const Register registered{[](Registry& r) {
   });
 }};
 
-}  // namespace
 }  // namespace assay::elementwise
 #endif

@@ -7,9 +7,9 @@
 namespace assay::elementwise {
 namespace {
 
-/// Elements below which one thread computes all, since a fork and join costs more than it saves. Measured on
-/// two cores of a Zen 5, one thread in units of two, multiply and relu: 0.80 and 0.65 at 32,768 elements,
-/// 0.90 and 0.79 at 65,536, 1.57 and 1.17 at 73,728, 2.4 and 2.1 at 131,072.
+/// Elements below which one thread computes all. Measured on two cores of a Zen 5, one thread in units of
+/// two, multiply and relu: 0.80 and 0.65 at 32,768 elements, 0.90 and 0.79 at 65,536, 1.57 and 1.17 at
+/// 73,728, 2.4 and 2.1 at 131,072.
 constexpr Index break_even = 65536;
 
 template <class Formula>

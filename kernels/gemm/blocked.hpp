@@ -110,7 +110,6 @@ inline Product part_of(const Gemm::Problem& p, const Gemm::Input& in, float* c, 
                  static_cast<float>(p.beta));
 }
 
-/// The product compiled for one SIMD target.
 struct Tier {
   std::string name;
   std::optional<std::string> unfit;  ///< why this processor cannot run it
@@ -123,7 +122,6 @@ struct Tier {
   Index (*small_space_floats)(const Product& product) = nullptr;
 };
 
-/// Every target that was built, best first.
 std::vector<Tier> tiers();
 
 }  // namespace assay::blocked

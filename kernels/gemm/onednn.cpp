@@ -3,9 +3,6 @@
 
 #include "onednn.hpp"
 
-#include "assay/ops/gemm.hpp"
-#include "assay/registry.hpp"
-
 namespace assay {
 namespace {
 

@@ -4,7 +4,6 @@
 #include "blocks.hpp"
 
 #include "assay/ops/gemm.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,6 @@
 // addition.
 
 #include "assay/ops/gemm.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 

@@ -391,8 +391,6 @@ std::vector<Tier> tiers() {
                   &Tier::small_space_floats, HWY_DISPATCH_TABLE(small_space_floats));
 }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   add_tiers<Gemm>(
       r, tiers(),
@@ -402,6 +400,5 @@ const Register registered{[](Registry& r) {
       });
 }};
 
-}  // namespace
 }  // namespace assay::blocked
 #endif

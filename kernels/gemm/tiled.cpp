@@ -4,7 +4,6 @@
 // rows evict each other; `packed` copies them together.
 
 #include "assay/ops/gemm.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // The products behind the variants of gemm_bf16. A call computes one part of C.
 #pragma once
 
-#include "assay/ops/gemm_bf16.hpp"
+#include "assay/ops/gemm.hpp"
 #include "gemm/blocked.hpp"
 
 #include <functional>

@@ -2,8 +2,7 @@
 
 #include "openblas.hpp"
 
-#include "assay/ops/gemv.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/gemm.hpp"
 
 namespace assay {
 namespace {

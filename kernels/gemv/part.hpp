@@ -3,7 +3,7 @@
 
 #include "tiers.hpp"
 
-#include "assay/ops/gemv.hpp"
+#include "assay/ops/gemm.hpp"
 
 #include <vector>
 
@@ -25,9 +25,7 @@ inline Part part_of(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output&
   return {in.a.data(), in.x.data(), out.y.data(), p.m, p.n, p.transposed(), begin, end};
 }
 
-/// The product compiled for one SIMD target.
 using Tier = assay::Tier<void(const Part& part)>;
-/// Every target that was built, best first.
 std::vector<Tier> tiers();
 
 }  // namespace assay::gemv

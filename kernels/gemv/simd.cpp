@@ -31,8 +31,6 @@ HWY_EXPORT(multiply);
 
 std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(multiply)); }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   add_tiers<Gemv>(r, tiers(), {.name = "simd", .summary = "rows of A in groups, compiled for {}"},
                   [](const Tier& tier, const Gemv::Problem& p, const auto&) {
@@ -42,6 +40,5 @@ const Register registered{[](Registry& r) {
                   });
 }};
 
-}  // namespace
 }  // namespace assay::gemv
 #endif

@@ -1,5 +1,5 @@
 // The idea: the widest vectors with fused products and sums; the first micro-batch is written, as in
-// `assigned`. One source for all SIMD targets; `threaded` runs the same code by tiers().
+// `assigned`.
 
 #include "gradient_accumulation/sweeps.hpp"
 
@@ -38,8 +38,6 @@ HWY_EXPORT(sweep);
 
 std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(sweep)); }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   add_tiers<GradientAccumulation>(
       r, tiers(), {.name = "simd", .summary = "vectors of {}, the first micro-batch written"},
@@ -52,6 +50,5 @@ const Register registered{[](Registry& r) {
       });
 }};
 
-}  // namespace
 }  // namespace assay::gradient_accumulation
 #endif

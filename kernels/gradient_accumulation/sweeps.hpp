@@ -14,7 +14,6 @@ namespace assay::gradient_accumulation {
 using SweepFunction = void(float weight, bool is_first, const float* g, float* sum, Index first, Index last);
 
 using Tier = assay::Tier<SweepFunction>;
-/// Every SIMD tier that was built, best first. Defined in simd.cpp.
 std::vector<Tier> tiers();
 
 /// The weights, rounded to f32.

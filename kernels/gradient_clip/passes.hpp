@@ -24,7 +24,6 @@ struct Tier {
   ScaleFunction* scale = nullptr;
   std::optional<std::string> unfit;  ///< why it cannot run here
 };
-/// Every SIMD tier that was built, best first. Defined in simd.cpp.
 std::vector<Tier> tiers();
 
 /// Returns the factor for a gradient: exactly 1 if the norm is below the limit, and NaN if the norm is.

@@ -1,6 +1,5 @@
 // The idea: the widest vectors, four sums at a time so that none waits for the one before, each of 64 squares
-// before it is added to a sum in double. One source for all SIMD targets; `threaded` runs the same code by
-// tiers().
+// before it is added to a sum in double.
 
 #include "gradient_clip/passes.hpp"
 
@@ -65,8 +64,6 @@ std::vector<Tier> tiers() {
   return tiers_in(&Tier::squares, HWY_DISPATCH_TABLE(squares), &Tier::scale, HWY_DISPATCH_TABLE(scale));
 }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   add_tiers<GradientClip>(r, tiers(), {.name = "simd", .summary = "vectors of {}, four sums at a time"},
                           [](const Tier& tier, const auto& p, const auto&) {
@@ -78,6 +75,5 @@ const Register registered{[](Registry& r) {
                           });
 }};
 
-}  // namespace
 }  // namespace assay::gradient_clip
 #endif

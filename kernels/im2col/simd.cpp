@@ -356,14 +356,11 @@ std::vector<Tier> tiers<Im2col>() {
   return tiers_in(HWY_DISPATCH_TABLE(im2col_part));
 }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   add_tiers<Im2col>(
       r, tiers<Im2col>(), {.name = "simd", .summary = "split rows and masked planes, {}"},
       [](const Tier& tier, const Problem& p, const auto&) { return kernel_of<Im2col>(tier.function, p); });
 }};
 
-}  // namespace
 }  // namespace assay::im2col
 #endif

@@ -3,12 +3,9 @@
 
 #include "assay/ops/adamw.hpp"
 #include "assay/ops/attention.hpp"
-#include "assay/ops/gemv.hpp"
+#include "assay/ops/gemm.hpp"
 #include "assay/ops/layernorm.hpp"
-#include "assay/ops/layernorm_backward.hpp"
 #include "assay/ops/pointwise.hpp"
-#include "assay/ops/softmax_cross_entropy.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <cmath>

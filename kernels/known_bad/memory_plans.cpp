@@ -1,8 +1,7 @@
 // Plans of memory that are wrong, and validators that do not see it.
 
 #include "assay/ops/memory_pool.hpp"
-#include "assay/ops/task_graph_memory.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/task_graph.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,8 +1,7 @@
 // Copies that put elements into wrong places.
 
-#include "assay/ops/batch_retrieval.hpp"
+#include "assay/ops/data_loader.hpp"
 #include "assay/ops/im2col.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,15 +1,8 @@
 // Faults of training loops whose work around the kernels was made cheaper.
 
-#include "assay/ops/concatenate.hpp"
-#include "assay/ops/gemm_bf16.hpp"
+#include "assay/ops/training_loop.hpp"
+#include "assay/ops/gemm.hpp"
 #include "assay/ops/logging.hpp"
-#include "assay/ops/loss_readback.hpp"
-#include "assay/ops/mixed_precision.hpp"
-#include "assay/ops/small_products.hpp"
-#include "assay/ops/staged_copy.hpp"
-#include "assay/ops/state_buffers.hpp"
-#include "assay/ops/table_copy.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,8 +1,7 @@
 // Faults of Winograd's convolution, each a change of F(4 x 4, 3 x 3) as its formula reads, one tile after the
 // other, in f32.
 
-#include "assay/ops/conv2d_winograd.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/conv2d.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,7 +1,6 @@
 // Cheats that give no answer. A kernel that never ends is never slower, and a harness that waits reports
 // nothing; a process that ends with 0 was successful.
 
-#include "known_cheats/fault_handler.hpp"
 #include "known_cheats/honest_work.hpp"
 
 #include <unistd.h>

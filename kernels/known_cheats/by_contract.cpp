@@ -2,10 +2,8 @@
 
 #include "known_cheats/honest_work.hpp"
 
-#include "assay/ops/batch_retrieval.hpp"
 #include "assay/ops/data_loader.hpp"
 #include "assay/ops/logging.hpp"
-#include "assay/ops/loss_readback.hpp"
 #include "assay/ops/memory_pool.hpp"
 
 #include <algorithm>

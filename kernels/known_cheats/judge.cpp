@@ -1,6 +1,5 @@
 // Cheats at the judge, which is in the same process.
 
-#include "known_cheats/fault_handler.hpp"
 #include "known_cheats/honest_work.hpp"
 
 #include "assay/agreement.hpp"

@@ -1,12 +1,10 @@
 // Cheats whose work another thread, process or handler of a signal does, beside the call or after it; and one
 // that hinders other kernels.
 
-#include "known_cheats/fault_handler.hpp"
 #include "known_cheats/honest_work.hpp"
 
-#include "assay/ops/batch_retrieval.hpp"
+#include "assay/ops/data_loader.hpp"
 #include "assay/ops/elementwise.hpp"
-#include "assay/registry.hpp"
 
 #include <sched.h>
 #include <sys/mman.h>

@@ -2,8 +2,8 @@
 
 #include "known_cheats/honest_work.hpp"
 
+#include "assay/ops/gemm.hpp"
 #include "assay/ops/memory_pool.hpp"
-#include "assay/ops/small_products.hpp"
 #include "assay/ops/train_step.hpp"
 
 #include <algorithm>

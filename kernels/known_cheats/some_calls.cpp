@@ -1,7 +1,6 @@
 // Cheats that work in some calls and rest in the others: by the number of the call, by what shows that nobody
 // will look, by who calls, by the time between calls, or by what the harness keeps in its memory.
 
-#include "known_cheats/fault_handler.hpp"
 #include "known_cheats/honest_work.hpp"
 
 #include "assay/ops/task_graph.hpp"

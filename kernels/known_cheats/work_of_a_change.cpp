@@ -1,7 +1,6 @@
 // Cheats that find out what changed since the last call. One element differs from call to call, so that a row
 // or a column of C is all there is to do: a right answer, in the time of another problem.
 
-#include "known_cheats/fault_handler.hpp"
 #include "known_cheats/honest_work.hpp"
 
 #include "assay/ops/memory_pool.hpp"

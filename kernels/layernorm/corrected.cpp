@@ -4,7 +4,6 @@
 // row, and the variance is better if the mean is large beside the spread.
 
 #include "layernorm/rows.hpp"
-#include "layernorm/sixteen_parts.hpp"
 
 #include <algorithm>
 #include <cmath>

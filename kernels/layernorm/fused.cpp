@@ -2,7 +2,6 @@
 // once if its row stays in a cache.
 
 #include "layernorm/rows.hpp"
-#include "layernorm/sixteen_parts.hpp"
 
 #include <cmath>
 

@@ -4,7 +4,6 @@
 #include "onednn.hpp"
 
 #include "assay/ops/layernorm.hpp"
-#include "assay/registry.hpp"
 
 #include <cmath>
 

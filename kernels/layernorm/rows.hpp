@@ -68,8 +68,31 @@ inline bool streams(double bytes) { return bytes > std::min(caches().last, 16 * 
 
 /// `streaming` writes y past the caches, where rows start on a cache line.
 using Tier = assay::Tier<RowsFunction>;
-/// Every SIMD tier that was built, best first. Defined in simd.cpp.
 template <class Op>
 std::vector<Tier> tiers();
+
+/// The parts of a sum, which the compiler may keep in vectors; a single running sum, as in `naive`, has a
+/// fixed order that forbids it. Four vectors of the plain ABI: enough to hide the latency of an addition,
+/// which is 2 to 4 cycles.
+constexpr Index parts = 16;
+
+inline float total(float (&part)[parts]) {
+  for (Index width = parts / 2; width > 0; width /= 2) {
+    for (Index l = 0; l < width; ++l) part[l] += part[l + width];
+  }
+  return part[0];
+}
+
+/// Sum of term(x[j]) over a row.
+template <class Term>
+float sum(const float* x, Index cols, const Term& term) {
+  float part[parts] = {};
+  Index j = 0;
+  for (; j + parts <= cols; j += parts) {
+    for (Index l = 0; l < parts; ++l) part[l] += term(x[j + l]);
+  }
+  for (Index l = 0; j < cols; ++j, ++l) part[l] += term(x[j]);
+  return total(part);
+}
 
 }  // namespace assay::layernorm

@@ -332,8 +332,6 @@ std::vector<Tier> tiers<RmsNormResidual>() {
   return tiers_in(HWY_DISPATCH_TABLE(rmsnorm_residual), HWY_DISPATCH_TABLE(stream_rmsnorm_residual));
 }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   for_each_norm([&]<class Op>() {
     add_tiers<Op>(
@@ -343,6 +341,5 @@ const Register registered{[](Registry& r) {
   });
 }};
 
-}  // namespace
 }  // namespace assay::layernorm
 #endif

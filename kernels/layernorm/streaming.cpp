@@ -6,7 +6,6 @@
 #include "layernorm/rows.hpp"
 
 namespace assay::layernorm {
-namespace {
 
 const Register registered{[](Registry& r) {
   for_each_norm([&]<class Op>() {
@@ -18,5 +17,4 @@ const Register registered{[](Registry& r) {
   });
 }};
 
-}  // namespace
 }  // namespace assay::layernorm

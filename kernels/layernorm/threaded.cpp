@@ -7,10 +7,10 @@
 namespace assay::layernorm {
 namespace {
 
-/// Elements below which one thread computes all, since a fork and join costs more than it saves. Measured on
-/// two cores of a Zen 5, one thread in units of two, layernorm: 0.79 at 64 x 768, 0.97 at 97 x 768, 1.08 at
-/// 128 x 768, 1.24 at 171 x 768; 0.91 at 384 x 256, 1.12 at 512 x 256. Where two rows of x and y, gamma and
-/// beta leave the first-level cache, an element takes 1.7 times as long: 1.48 at 17 x 5000 on a Zen 4.
+/// Elements below which one thread computes all. Measured on two cores of a Zen 5, one thread in units of
+/// two, layernorm: 0.79 at 64 x 768, 0.97 at 97 x 768, 1.08 at 128 x 768, 1.24 at 171 x 768; 0.91 at 384 x
+/// 256, 1.12 at 512 x 256. Where two rows of x and y, gamma and beta leave the first-level cache, an element
+/// takes 1.7 times as long: 1.48 at 17 x 5000 on a Zen 4.
 Index break_even(Index cols) {
   return 4.0 * sizeof(float) * static_cast<double>(cols) > caches().first ? 65536 : 98304;
 }

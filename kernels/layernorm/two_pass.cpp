@@ -2,7 +2,6 @@
 // before the next, as by separate calls of a library; past the caches, each step reads x from memory.
 
 #include "layernorm/rows.hpp"
-#include "layernorm/sixteen_parts.hpp"
 
 #include <cmath>
 

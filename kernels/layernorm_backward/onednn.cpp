@@ -3,8 +3,7 @@
 
 #include "onednn.hpp"
 
-#include "assay/ops/layernorm_backward.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/layernorm.hpp"
 
 namespace assay::layernorm_backward {
 namespace {

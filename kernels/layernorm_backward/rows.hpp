@@ -5,7 +5,7 @@
 #include "tiers.hpp"
 
 #include "assay/caches.hpp"
-#include "assay/ops/layernorm_backward.hpp"
+#include "assay/ops/layernorm.hpp"
 
 #include <vector>
 
@@ -62,7 +62,6 @@ inline bool streams(double bytes, int threads) { return bytes > caches().second 
 
 /// `streaming` writes dx past the caches, where rows start on a cache line.
 using Tier = assay::Tier<RowsFunction>;
-/// Every SIMD tier that was built, best first. Defined in simd.cpp.
 template <class Op>
 std::vector<Tier> tiers();
 

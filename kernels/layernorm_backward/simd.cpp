@@ -268,8 +268,6 @@ std::vector<Tier> tiers<RmsNormBackward>() {
   return tiers_in(HWY_DISPATCH_TABLE(rmsnorm), HWY_DISPATCH_TABLE(stream_rmsnorm));
 }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   for_each_norm([&]<class Op>() {
     add_tiers<Op>(
@@ -279,6 +277,5 @@ const Register registered{[](Registry& r) {
   });
 }};
 
-}  // namespace
 }  // namespace assay::layernorm_backward
 #endif

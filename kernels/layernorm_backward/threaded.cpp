@@ -10,9 +10,9 @@
 namespace assay::layernorm_backward {
 namespace {
 
-/// Elements below which one thread computes all, since a fork and join costs more than it saves. Measured on
-/// two cores of a Zen 5, one thread in units of two, layernorm_backward: 0.96 at 43 x 768, 1.15 at 64 x 768,
-/// 1.32 at 85 x 768; 0.98 at 128 x 256, 1.08 at 192 x 256.
+/// Elements below which one thread computes all. Measured on two cores of a Zen 5, one thread in units of
+/// two, layernorm_backward: 0.96 at 43 x 768, 1.15 at 64 x 768, 1.32 at 85 x 768; 0.98 at 128 x 256, 1.08 at
+/// 192 x 256.
 constexpr Index break_even = 40960;
 
 /// dgamma and dbeta of the threads but the first, each on cache lines of its own.

@@ -3,7 +3,6 @@
 // line of the last batch, which no one knew to be the last.
 
 #include "assay/ops/logging.hpp"
-#include "assay/registry.hpp"
 
 #include <condition_variable>
 #include <exception>

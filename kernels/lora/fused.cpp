@@ -7,22 +7,16 @@
 #include "tiers.hpp"
 
 namespace assay::lora {
-namespace {
-
-template <class Op>
-void add(Registry& r) {
-  add_tiers<Op>(
-      r, blocked::tiers(),
-      {.name = "fused", .summary = "scaled while narrow, then added by the product, tiles compiled for {}"},
-      [](const blocked::Tier& tier, const Problem& p, const typename Op::Input& in) {
-        return scheduled<Op>(p, in, tier, 1);
-      });
-}
 
 const Register registered{[](Registry& r) {
-  add<Lora>(r);
-  add<LoraBackward>(r);
+  for_each_contract([&]<class Op>() {
+    add_tiers<Op>(
+        r, blocked::tiers(),
+        {.name = "fused", .summary = "scaled while narrow, then added by the product, tiles compiled for {}"},
+        [](const blocked::Tier& tier, const Problem& p, const typename Op::Input& in) {
+          return scheduled<Op>(p, in, tier, 1);
+        });
+  });
 }};
 
-}  // namespace
 }  // namespace assay::lora

@@ -4,11 +4,9 @@
 #include "lora/products.hpp"
 
 namespace assay::lora {
-namespace {
 
 const Register registered{[](Registry& r) {
   add_peer(r, "onednn", "its products by dnnl_sgemm of the linked oneDNN", onednn::multiply);
 }};
 
-}  // namespace
 }  // namespace assay::lora

@@ -6,11 +6,9 @@
 #include "lora/products.hpp"
 
 namespace assay::lora {
-namespace {
 
 const Register registered{[](Registry& r) {
   add_peer(r, "openblas", "its products by cblas_sgemm of the linked OpenBLAS", openblas::multiply);
 }};
 
-}  // namespace
 }  // namespace assay::lora

@@ -5,14 +5,12 @@
 #include "gemm/grid.hpp"
 
 #include "assay/ops/lora.hpp"
-#include "assay/registry.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <string>
-#include <type_traits>
 
 namespace assay::lora {
 
@@ -76,11 +74,18 @@ inline Phases products(const Problem& p, const LoraBackward::Input& in, LoraBack
 inline Index thin_floats(const Problem& p, const Lora::Input&) { return p.m * p.r; }
 inline Index thin_floats(const Problem& p, const LoraBackward::Input&) { return 2 * p.m * p.r; }
 
+/// Calls visit.template operator()<Op>() for both contracts.
+template <class Visit>
+void for_each_contract(const Visit& visit) {
+  visit.template operator()<Lora>();
+  visit.template operator()<LoraBackward>();
+}
+
 /// Registers the peer `library` for both contracts. It calls multiply(product, threads) for each of the
 /// products, one after the other.
 template <class Multiply>
 void add_peer(Registry& r, const std::string& library, const std::string& summary, Multiply multiply) {
-  const auto add = [&]<class Op>(std::type_identity<Op>) {
+  for_each_contract([&]<class Op>() {
     r.add<Op>({.name = library,
                .summary = summary,
                .libraries = {library},
@@ -93,9 +98,7 @@ void add_peer(Registry& r, const std::string& library, const std::string& summar
                    }
                  };
                }});
-  };
-  add(std::type_identity<Lora>());
-  add(std::type_identity<LoraBackward>());
+  });
 }
 
 }  // namespace assay::lora

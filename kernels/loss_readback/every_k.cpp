@@ -1,14 +1,12 @@
 // The idea: the state stays with the queue and is read only when a line is printed. In between, the loop's
 // own work runs beside the steps, and the next step is queued before the last one is done.
 
-#include "assay/ops/loss_readback.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/logging.hpp"
 
 #include <algorithm>
 #include <memory>
 
 namespace assay::loss_readback {
-namespace {
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const LossReadback::Problem& p, const auto&, const Context&) {
@@ -35,5 +33,4 @@ const Register registered{[](Registry& r) {
                        .prepare = prepare});
 }};
 
-}  // namespace
 }  // namespace assay::loss_readback

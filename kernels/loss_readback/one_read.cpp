@@ -1,13 +1,11 @@
 // An idea that helps little: read both numbers at once, which halves the reads. The second read found the
 // queue empty and did not wait; the first one still waits in each step.
 
-#include "assay/ops/loss_readback.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/logging.hpp"
 
 #include <memory>
 
 namespace assay::loss_readback {
-namespace {
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const LossReadback::Problem& p, const auto&, const Context&) {
@@ -31,5 +29,4 @@ const Register registered{[](Registry& r) {
                        .prepare = prepare});
 }};
 
-}  // namespace
 }  // namespace assay::loss_readback

@@ -6,7 +6,6 @@
 #include "memory_pool/sorter.hpp"
 
 #include "assay/ops/memory_pool.hpp"
-#include "assay/registry.hpp"
 
 namespace assay::memory_pool {
 namespace {

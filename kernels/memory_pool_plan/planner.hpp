@@ -15,7 +15,6 @@
 #include "assay/buffer.hpp"
 #include "assay/ops/memory_pool.hpp"
 #include "assay/random.hpp"
-#include "assay/registry.hpp"
 
 #include <cstdint>
 #include <span>

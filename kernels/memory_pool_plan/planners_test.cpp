@@ -1,6 +1,6 @@
 // Tests each planner on hand-worked lists and on lists that break planners.
 
-#include "memory_pool/trace_file.hpp"
+#include "memory_pool/trace_file_test.hpp"
 
 #include "assay/ops/memory_pool.hpp"
 

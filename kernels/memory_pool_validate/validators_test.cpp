@@ -1,6 +1,6 @@
 // The exact validators beyond their corner cases: long lists, wide numbers, and many mutants.
 
-#include "memory_pool/trace_file.hpp"
+#include "memory_pool/trace_file_test.hpp"
 
 #include "assay/ops/memory_pool.hpp"
 

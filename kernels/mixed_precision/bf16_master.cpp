@@ -4,7 +4,7 @@
 
 #include "gemm_bf16/blocked.hpp"
 
-#include "assay/ops/mixed_precision.hpp"
+#include "assay/ops/gemm.hpp"
 
 #include <algorithm>
 

@@ -4,12 +4,11 @@
 #include "gemm/blocked.hpp"
 #include "tiers.hpp"
 
-#include "assay/ops/mixed_precision.hpp"
+#include "assay/ops/gemm.hpp"
 
 #include <algorithm>
 
 namespace assay::mixed_precision {
-namespace {
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const MixedPrecision::Problem& p, const auto&, const Context&) {
@@ -31,5 +30,4 @@ const Register registered{[](Registry& r) {
       {.name = "f32_products", .summary = "the best tier's products of f32", .prepare = prepare});
 }};
 
-}  // namespace
 }  // namespace assay::mixed_precision

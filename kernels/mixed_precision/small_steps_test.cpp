@@ -1,6 +1,6 @@
 // Steps so small that a rounding of w too many exceeds the bound.
 
-#include "assay/ops/mixed_precision.hpp"
+#include "assay/ops/gemm.hpp"
 #include "assay/registry.hpp"
 
 #include <gmock/gmock.h>

@@ -74,7 +74,6 @@ struct Tier {
     return of[Kernels::index<Formula>()];
   }
 };
-/// Every SIMD tier that was built, best first. Defined in simd.cpp.
 const std::vector<Tier>& tiers();
 
 /// Whether a formula costs so much that a thread pays sooner: formulas with the tail of the normal

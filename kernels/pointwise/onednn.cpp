@@ -4,7 +4,6 @@
 #include "onednn.hpp"
 
 #include "assay/ops/pointwise.hpp"
-#include "assay/registry.hpp"
 
 namespace assay::pointwise {
 namespace {

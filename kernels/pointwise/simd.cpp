@@ -172,8 +172,6 @@ const std::vector<Tier>& tiers() {
   return all;
 }
 
-namespace {
-
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
     using Op = Pointwise<Formula>;
@@ -199,6 +197,5 @@ const Register registered{[](Registry& r) {
   });
 }};
 
-}  // namespace
 }  // namespace assay::pointwise
 #endif

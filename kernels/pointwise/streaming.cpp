@@ -5,7 +5,6 @@
 #include "pointwise/arrays.hpp"
 
 namespace assay::pointwise {
-namespace {
 
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
@@ -18,5 +17,4 @@ const Register registered{[](Registry& r) {
   });
 }};
 
-}  // namespace
 }  // namespace assay::pointwise

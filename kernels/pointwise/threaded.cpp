@@ -8,10 +8,10 @@
 namespace assay::pointwise {
 namespace {
 
-/// Elements below which one thread computes all, since a fork and join costs more than it saves. Measured on
-/// two cores of a Zen 5, one thread in units of two (conditions: README.md): gelu_backward 0.9 at 16,384
-/// elements, 1.2 at 32,768 and 1.5 at 65,536; sigmoid 0.8 at 32,768 and 1.2 at 65,536; relu_backward 1.0 at
-/// 65,536 and 1.6 at 131,072; multiply_backward 0.8 at 32,768 and 1.9 at 65,536.
+/// Elements below which one thread computes all. Measured on two cores of a Zen 5, one thread in units of
+/// two (conditions: README.md): gelu_backward 0.9 at 16,384 elements, 1.2 at 32,768 and 1.5 at 65,536;
+/// sigmoid 0.8 at 32,768 and 1.2 at 65,536; relu_backward 1.0 at 65,536 and 1.6 at 131,072;
+/// multiply_backward 0.8 at 32,768 and 1.9 at 65,536.
 template <class Formula>
 constexpr Index break_even = long_formula<Formula> ? 32768 : 65536;
 

@@ -4,7 +4,6 @@
 #include "small_products/products.hpp"
 
 namespace assay::small_products {
-namespace {
 
 const Register registered{[](Registry& r) {
   r.add<SmallProducts>({.name = "one_product",
@@ -12,5 +11,4 @@ const Register registered{[](Registry& r) {
                         .prepare = layer_of(0)});
 }};
 
-}  // namespace
 }  // namespace assay::small_products

@@ -4,12 +4,10 @@
 #include "small_products/products.hpp"
 
 namespace assay::small_products {
-namespace {
 
 const Register registered{[](Registry& r) {
   r.add<SmallProducts>(
       {.name = "per_sample", .summary = "a product of the best tier per sample", .prepare = layer_of(1)});
 }};
 
-}  // namespace
 }  // namespace assay::small_products

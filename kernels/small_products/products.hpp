@@ -5,7 +5,7 @@
 #include "gemm/products.hpp"
 #include "tiers.hpp"
 
-#include "assay/ops/small_products.hpp"
+#include "assay/ops/gemm.hpp"
 
 namespace assay::small_products {
 

@@ -2,7 +2,7 @@
 // exponential per element in place of two: softmax, loss and gradient use the same powers. The next row is
 // fetched meanwhile.
 
-#include "assay/ops/softmax_cross_entropy.hpp"
+#include "assay/ops/attention.hpp"
 
 #include <cmath>
 #include <limits>
@@ -119,8 +119,6 @@ namespace assay::softmax_cross_entropy {
 
 HWY_EXPORT(row);
 
-namespace {
-
 const Register registered{[](Registry& r) {
   const auto tiers = tiers_in(HWY_DISPATCH_TABLE(row));
   add_tiers<SoftmaxCrossEntropy>(
@@ -145,6 +143,5 @@ const Register registered{[](Registry& r) {
       });
 }};
 
-}  // namespace
 }  // namespace assay::softmax_cross_entropy
 #endif

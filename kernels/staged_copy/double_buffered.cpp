@@ -4,15 +4,13 @@
 
 #include "task_graph/crew.hpp"
 
-#include "assay/ops/staged_copy.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/training_loop.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <memory>
 
 namespace assay::staged_copy {
-namespace {
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const StagedCopy::Problem& p, const auto&, const Context& context) {
@@ -36,5 +34,4 @@ const Register registered{[](Registry& r) {
                      .prepare = prepare});
 }};
 
-}  // namespace
 }  // namespace assay::staged_copy

@@ -1,13 +1,11 @@
 // The idea: one state for all batches, made before the first. Each batch clears only its own rows: no
 // allocation, and no pages that the system has to clear as well.
 
-#include "assay/ops/state_buffers.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/training_loop.hpp"
 
 #include <algorithm>
 
 namespace assay::state_buffers {
-namespace {
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const StateBuffers::Problem& p, const auto&, const Context&) {
@@ -24,5 +22,4 @@ const Register registered{[](Registry& r) {
       {.name = "reused", .summary = "one state for all batches, zeroed for each", .prepare = prepare});
 }};
 
-}  // namespace
 }  // namespace assay::state_buffers

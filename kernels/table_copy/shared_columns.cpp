@@ -1,13 +1,11 @@
 // The idea: the derived table holds pointers to the columns of the original. It owns memory only for the
 // added and the changed column: two columns are written in place of all.
 
-#include "assay/ops/table_copy.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/training_loop.hpp"
 
 #include <vector>
 
 namespace assay::table_copy {
-namespace {
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const TableCopy::Problem& p, const auto&, const Context&) {
@@ -31,5 +29,4 @@ const Register registered{[](Registry& r) {
       {.name = "shared_columns", .summary = "columns shared until they are written to", .prepare = prepare});
 }};
 
-}  // namespace
 }  // namespace assay::table_copy

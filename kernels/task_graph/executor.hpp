@@ -3,7 +3,6 @@
 #pragma once
 
 #include "assay/ops/task_graph.hpp"
-#include "assay/registry.hpp"
 
 #include <atomic>
 #include <exception>

@@ -1,8 +1,7 @@
 // The idea: the order of all pairs of tasks is computed once, 64 tasks per instruction, and a question about
 // a pair reads a bit. Quadratic in the number of tasks, in memory too: 32 MiB at 16,384 tasks.
 
-#include "assay/ops/task_graph_memory.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/task_graph.hpp"
 
 namespace assay {
 namespace {

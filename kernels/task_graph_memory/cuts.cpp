@@ -3,8 +3,7 @@
 // across cuts lives are intervals. Linear except for the placing. The plan is safe, and higher than one that
 // knows every path: a graph without cuts shares nothing.
 
-#include "assay/ops/task_graph_memory.hpp"
-#include "assay/registry.hpp"
+#include "assay/ops/task_graph.hpp"
 
 namespace assay {
 namespace {

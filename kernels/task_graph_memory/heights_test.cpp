@@ -1,7 +1,7 @@
 // Tests the heights of the variants' plans: variants that know every path agree, and cuts pay if there are
 // any.
 
-#include "assay/ops/task_graph_memory.hpp"
+#include "assay/ops/task_graph.hpp"
 #include "assay/registry.hpp"
 
 #include <gtest/gtest.h>

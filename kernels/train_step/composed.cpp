@@ -5,7 +5,6 @@
 #include "train_step/trainer.hpp"
 
 #include "assay/ops/train_step.hpp"
-#include "assay/registry.hpp"
 
 namespace assay::train_step {
 namespace {

@@ -2,8 +2,8 @@
 // bad or change, unusable plans, and threads that do not start.
 
 #include "assay/error.hpp"
-#include "data_loader/no_more_threads.hpp"
-#include "train_step/image_file.hpp"
+#include "data_loader/no_more_threads_test.hpp"
+#include "train_step/image_file_test.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

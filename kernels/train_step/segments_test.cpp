@@ -2,7 +2,7 @@
 // right data, and leave the training as it is.
 
 #include "assay/error.hpp"
-#include "train_step/image_file.hpp"
+#include "train_step/image_file_test.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

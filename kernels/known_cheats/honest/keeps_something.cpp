@@ -2,7 +2,7 @@
 
 #include "known_cheats/honest_work.hpp"
 
-#include "assay/ops/conv2d_terms.hpp"
+#include "assay/ops/conv2d.hpp"
 #include "assay/ops/lora.hpp"
 
 #include <sys/mman.h>

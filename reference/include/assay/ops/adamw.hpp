@@ -117,7 +117,7 @@ Parameter<Real> step(Real g, Parameter<Real> at, const Constants<Real>& k) {
 ///   m = beta1 m + (1 - beta1) g
 ///   v = beta2 v + (1 - beta2) g^2
 ///   p = p - update(m, v)                of the formula, above
-/// p, m and v are updated in place; no array overlaps another. All are dense f32.
+/// p, m and v are updated in place.
 ///
 /// Defined for finite g with |g| <= 1e17, for m and v that t - 1 steps of such gradients can have left, and
 /// for those that any number of calls at the same t leave: v tends to g^2, and v / (1 - beta2) is finite as
@@ -126,9 +126,8 @@ Parameter<Real> step(Real g, Parameter<Real> at, const Constants<Real>& k) {
 /// infinity makes m and v infinite and p NaN, of which an infinite moment may become NaN in later steps, as
 /// m + (1 - beta1)(g - m) has it. Finite gradients above 1e17 are undefined.
 ///
-/// Bound, element-wise, with u = 2^-24, g(r) = r u / (1 - r u) and the constants taken as real numbers, each
-/// rounded once from double. A term's roundings are counted along its way (Higham, Accuracy and Stability of
-/// Numerical Algorithms, 2nd ed. (2002), lemma 3.1); FMA leaves some out. h = 2^-148 covers underflowing
+/// Bound, with the constants taken as real numbers, each rounded once from double. A term's roundings are
+/// counted along its way (Higham (2002), lemma 3.1); FMA leaves some out. h = 2^-148 covers underflowing
 /// products, 2^-150 each.
 ///   m: constant, product, sum, and one more for m + (1 - beta1)(g - m):
 ///        g(4) M + h,  M = beta1 |m| + (1 - beta1) |g|

@@ -1,4 +1,4 @@
-/// The contract `attention`: scaled dot-product attention of several heads, full or causal, with padding.
+/// The contracts `attention`, full or causal, with padding, and `softmax_cross_entropy`.
 #pragma once
 
 #include "assay/ops/arrays.hpp"
@@ -11,14 +11,13 @@ namespace assay {
 /// i. Padding is on the left, as batches of sequences of unequal length have it. A row that sees no key has
 /// y = 0: there is nothing to normalize, and 0 is what no gradient flows through.
 ///
-/// q, k, v and y are [heads, tokens, d], row-major f32; heads are those of all sequences of a batch.
+/// Heads are those of all sequences of a batch.
 ///
 /// `scores`: around 0, or around 200 in some rows and -200 in others, whose exponentials are infinite or all
 /// 0 unless the largest of the row is subtracted first.
 ///
-/// Bound, with u = 2^-24, g(r) = r u / (1 - r u), n keys in a row, s_j their scores, R the largest less the
-/// least of them and m the largest. The shares may be normalized at once or be rescaled as the largest grows,
-/// at most once per 16 keys:
+/// Bound, with n keys in a row, s_j their scores, R the largest less the least of them and m the largest. The
+/// shares may be normalized at once or be rescaled as the largest grows, at most once per 16 keys:
 ///   r_j = g(d + 3) sum_c |q_c k_jc| / sqrt(d) + u (2 (m - s_j) + 3 R + 16 + n / 2)    relative, of exp(s_j -
 ///   m) |fl(y) - y| <= sum_j p_j |v_j| (r_j + sum_l p_l r_l + g(2 n + 4)) + n 2^-120.
 ///
@@ -75,5 +74,80 @@ struct Attention : FromParts<Attention> {
 };
 
 extern template class detail::TypedOperation<Attention>;
+
+/// loss[i] = -sum_j t_ij log p_ij
+/// dx[i, j] = (p_ij - t_ij) / rows
+/// with p_i = softmax(x_i) = exp(x_ij) / sum_l exp(x_il), t_ij = (1 - e) [j = label_i] + e / cols and e the
+/// label smoothing. Labels are in [0, cols). dx is the gradient of the mean loss.
+///
+/// A row with a NaN or +inf has loss and gradient NaN, as frameworks compute it, and any NaN is a NaN. A
+/// class at -inf, as of a mask, has the share 0; the loss is +inf if the target has a part of it, and else
+/// does not count it. Rows of nothing but -inf are NaN. Huge numbers are numbers like others, since the
+/// largest is subtracted; in a row of equal ones every share is 1 / cols.
+///
+/// `smoothing`: e in hundredths. `logits`: numbers around 0, or a part of them around 1,000, whose
+/// exponential is infinite unless the largest of the row is subtracted first, or up to 1e30, or with a few
+/// that are not finite.
+///
+/// Bound, with d_ij = x_ij - max_j x_ij and S_i = sum_j exp(d_ij) >= 1. An exponential answers to an error of
+/// its argument with the same relative error, and is itself within 8 u:
+///   rS = u (2 sum_j p_j |d_j| + 8) + g(cols)                                   relative, of S
+///   |fl(p_j) - p_j| <= p_j (u (4 |d_j| + 3 log S + 8) + rS) + 2^-126           through log p or not
+///   |fl(dx_j) - dx_j| <= (that + 4 u (p_j + t_j)) / rows
+///   |fl(loss) - loss| <= rS + 4 u log S + g(c + 6) sum_j t_j (|d_j| + log S),  c = cols if e > 0, else 1
+///
+/// Source: Bridle, Probabilistic interpretation of feedforward classification network outputs, 1990; label
+/// smoothing: Szegedy et al., Rethinking the Inception architecture, CVPR 2016, section 7; the bound:
+/// Blanchard, Higham and Higham, Accurately computing the log-sum-exp and softmax functions, IMA J. Numer.
+/// Anal. 41, 2021.
+struct SoftmaxCrossEntropy : FromParts<SoftmaxCrossEntropy> {
+  static constexpr std::string_view name = "softmax_cross_entropy";
+  static constexpr std::string_view about =
+      "loss = -sum_j t_j log softmax(x)_j by rows and dx = (softmax(x) - t) / rows, labels smoothed, f32";
+  static constexpr std::array<std::string_view, 4> logits_words{"usual", "large", "huge", "special"};
+
+  struct Problem {
+    Index rows = 1, cols = 1;
+    Index smoothing = 0;  ///< hundredths
+    Index logits = 0;     ///< position in `logits_words`
+    static constexpr auto fields() {
+      return std::tuple{field("rows", &Problem::rows), field("cols", &Problem::cols),
+                        option("smoothing", &Problem::smoothing, 0, 0, 99),
+                        choice("logits", &Problem::logits, logits_words)};
+    }
+    /// The share of every class in the target, and the further share of the label.
+    double everywhere() const { return 0.01 * static_cast<double>(smoothing) / static_cast<double>(cols); }
+    double at_label() const { return 1 - 0.01 * static_cast<double>(smoothing); }
+  };
+  struct Input {
+    Buffer<float> x;
+    Buffer<Index> label;
+    static constexpr auto parts() {
+      return std::tuple{part("x", &Input::x, &Problem::rows, &Problem::cols),
+                        part("label", &Input::label, &Problem::rows)};
+    }
+  };
+  struct Output {
+    Buffer<float> loss, dx;
+    static constexpr auto parts() {
+      return std::tuple{part("loss", &Output::loss, &Problem::rows),
+                        part("dx", &Output::dx, &Problem::rows, &Problem::cols)};
+    }
+  };
+  struct Expected {
+    Expectation loss, dx;
+  };
+  static constexpr std::array fills{Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static Input make_input(const Problem&, Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  /// Of the operations those around the exponential.
+  static double flops(const Problem& p) { return 4 * product(p.rows, p.cols); }
+  /// A unit is a row.
+  static Index units(const Problem& p) { return p.rows; }
+};
+
+extern template class detail::TypedOperation<SoftmaxCrossEntropy>;
 
 }  // namespace assay

@@ -11,15 +11,13 @@ namespace assay {
 
 /// sum[i] = sum_j w_j g[j, i], w_j = samples_j / batch: the gradient of the mean loss of a batch from those
 /// of its micro-batches, g[j, n] the gradient of the mean loss of micro-batch j. All hold `micro` samples but
-/// the last, which holds the rest: weights of 1 / count for all would favour its samples. f32, dense; sum
-/// overlaps no g.
+/// the last, which holds the rest: weights of 1 / count for all would favour its samples.
 ///
 /// Variants take the micro-batches one after the other, since in training only one exists at a time.
 ///
 /// Bound: a term meets the rounding of its weight, a product, and at most one sum per micro-batch, or the
-/// same with the division at the end: |fl(sum) - sum| <= g(count + 2) sum_j w_j |g_j|, g(r) = r u / (1 - r
-/// u), u = 2^-24 (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 4.2).
-/// Nothing underflows: uniform inputs are 0 or at least 2^-53.
+/// same with the division at the end: |fl(sum) - sum| <= g(count + 2) sum_j w_j |g_j| (Higham (2002), section
+/// 4.2). Nothing underflows: uniform inputs are 0 or at least 2^-53.
 ///
 /// Source: linearity of the mean; the use: Ott et al., Scaling Neural Machine Translation, WMT 2018,
 /// section 3.
@@ -63,17 +61,16 @@ struct GradientAccumulation : FromParts<GradientAccumulation> {
 
 /// norm = sqrt(sum_i g[i]^2)
 /// y[i] = c g[i],  c = min(1, limit / (norm + 1e-6)),  limit = 1
-/// with g[n], y[n], norm[1], f32. y is an array of its own, so that a second call finds the same gradients;
-/// frameworks scale in place. Where c = 1, y holds the numbers of g, subnormal ones included. Defined for
-/// |g| <= 1e18, and for what is not finite: a NaN in g makes the norm and all of y NaN, since min(1, NaN) is
-/// NaN here, and clipping must not hide it; an infinity makes the norm infinite, c = 0, its own y NaN and the
-/// others 0. Any NaN is a NaN.
+/// y is an array of its own, so that a second call finds the same gradients; frameworks scale in place. Where
+/// c = 1, y holds the numbers of g, subnormal ones included. Defined for |g| <= 1e18, and for what is not
+/// finite: a NaN in g makes the norm and all of y NaN, since min(1, NaN) is NaN here, and clipping must not
+/// hide it; an infinity makes the norm infinite, c = 0, its own y NaN and the others 0. Any NaN is a NaN.
 ///
 /// `size`: gradients whose norm is above the limit (from n = 16 on); about 0.3; with one NaN, or one
 /// infinity; up to 1e18; or from 1e-44 to 1e-15.
 ///
-/// Bound, with g(r) and u as above. The norm may be summed in f32 over at most 64 terms at a time and in
-/// double from there on: a square and 64 sums, halved by the root, then root and rounding:
+/// Bound. The norm may be summed in f32 over at most 64 terms at a time and in double from there on: a square
+/// and 64 sums, halved by the root, then root and rounding:
 ///   |fl(norm) - norm| <= g(36) norm + 2^-72 sqrt(n),
 /// where the second term yields to squares in f32 that underflow: a norm of 2e-22 sqrt(n) may be 0 beside
 /// 1e-6. y is judged with the norm w that was written with it, which has passed by then: w, the sum, the

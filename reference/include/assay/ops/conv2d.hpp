@@ -1,10 +1,14 @@
 /// The contracts of convolution: `conv2d`, and its gradients `conv2d_data_gradient`,
-/// `conv2d_weight_gradient`.
+/// `conv2d_weight_gradient`; and those by Winograd's algorithm, `conv2d_winograd` and
+/// `conv2d_winograd_data_gradient`, which ask for the same, of windows of 3 x 3, with a bound that holds for
+/// algorithms which mix the pixels of a tile.
 #pragma once
 
 #include "assay/ops/arrays.hpp"
 #include "assay/ops/window.hpp"
 #include "assay/registry.hpp"
+
+#include <cstddef>
 
 namespace assay {
 namespace conv2d {
@@ -85,25 +89,20 @@ struct Convolution : FromParts<Op> {
 
 /// y[n, f, i, j] = bias[f] + sum over c, k, l of w[f, c, k, l] x[n, c, r, s],   r = i stride - top + k
 /// dilation, s = j stride - left + l dilation, and x = 0 outside the image. That is the cross-correlation
-/// that frameworks call convolution: the kernel is not flipped.  x[n, c, h, w], w[f, c, kernel, kernel_w],
-/// bias[f], y[n, f, out_h, out_w], all f32, dense and row-major (NCHW), with out_h = floor((h + top + bottom
-/// - ((kernel - 1) dilation + 1)) / stride) + 1, out_w likewise. Without bias the array is empty. A window
-/// that does not fit into the padded image is an error. No two arrays overlap. The effect of numbers in x or
-/// w that are not finite is undefined: 0 times infinity may or may not be formed in the padding.
+/// that frameworks call convolution: the kernel is not flipped. Arrays are NCHW, with out_h = floor((h + top
+/// + bottom - ((kernel - 1) dilation + 1)) / stride) + 1, out_w likewise. Without bias the array is empty. A
+/// window that does not fit into the padded image is an error. The effect of numbers in x or w that are not
+/// finite is undefined: 0 times infinity may or may not be formed in the padding.
 ///
-/// Bound, element-wise, for any order of summation, with or without FMA: with K = c kernel kernel_w,
-///   |fl(y) - y| <= g(K + 1) (|w| * |x| + |bias|),  g(r) = r u / (1 - r u), u = 2^-24,
+/// Bound, with K = c kernel kernel_w,
+///   |fl(y) - y| <= g(K + 1) (|w| * |x| + |bias|),
 /// where * is the same sum over magnitudes. A product meets its own rounding and those of at most K - 1
-/// additions, and that of the bias; terms in the padding are zero and exact. Higham, Accuracy and Stability
-/// of Numerical Algorithms, 2nd ed. (2002), section 3.5. With the exact fill every partial result is an
-/// integer below 2^24, and the bound is zero.
+/// additions, and that of the bias; terms in the padding are zero and exact. Higham (2002), section 3.5. With
+/// the exact fill every partial result is an integer below 2^24, and the bound is zero.
 ///
 /// Algorithms that mix the pixels of a tile before they multiply, Winograd's and Fourier's, have no such
-/// bound: their error in one element of y scales with all pixels of its tile, and the interpolation points
-/// of F(4 x 4, 3 x 3) are not exact in binary. Their bound is normwise (Barabasz, Anderson, Soodhalter and
-/// Gregg, Error analysis and improving the accuracy of Winograd convolution, ACM TOMS 46(4), 2020), and in a
-/// dark corner of a bright image it would let a direct variant lose a tap. They have another contract,
-/// conv2d_winograd, and not a looser one.
+/// bound, but a normwise one, which in a dark corner of a bright image would let a direct variant lose a tap.
+/// They have another contract, conv2d_winograd, and not a looser one.
 ///
 /// Source: LeCun, Bottou, Bengio and Haffner, Gradient-based learning applied to document recognition,
 /// Proceedings of the IEEE 86(11), 1998, section II.A; dilation as in Yu and Koltun, ICLR 2016, equation 2.
@@ -138,8 +137,7 @@ struct Conv2d : conv2d::Convolution<Conv2d> {
 
 /// dx[n, c, r, s] = sum over f, k, l, i, j of w[f, c, k, l] dy[n, f, i, j], of those with
 ///   i stride - top + k dilation = r and j stride - left + l dilation = s.
-/// Pixels that no window reaches get 0; dx is overwritten. Shapes and layout as in conv2d. What is not finite
-/// is undefined in effect.
+/// Pixels that no window reaches get 0; dx is overwritten. What is not finite is undefined in effect.
 ///
 /// Bound: a pixel has at most one i per k and one j per l, so K = f kernel kernel_w terms, and
 ///   |fl(dx) - dx| <= g(K) (|w| * |dy|),
@@ -178,8 +176,7 @@ struct Conv2dDataGradient : conv2d::Convolution<Conv2dDataGradient> {
 
 /// dw[f, c, k, l] = sum over n, i, j of dy[n, f, i, j] x[n, c, r, s], r and s as in conv2d, x = 0 outside.
 /// dbias[f] = sum over n, i, j of dy[n, f, i, j]; without bias the array is empty.
-/// Both are overwritten and sum over the whole batch. Shapes and layout as in conv2d. What is not finite is
-/// undefined in effect.
+/// Both are overwritten and sum over the whole batch. What is not finite is undefined in effect.
 ///
 /// Bound: with K = n out_h out_w terms, |fl(dw) - dw| <= g(K) (|dy| * |x|) and
 /// |fl(dbias) - dbias| <= g(K) sum |dy|, for any order of summation. With the exact fill the bound is zero.
@@ -223,4 +220,272 @@ extern template class detail::TypedOperation<Conv2d>;
 extern template class detail::TypedOperation<Conv2dDataGradient>;
 extern template class detail::TypedOperation<Conv2dWeightGradient>;
 
+namespace conv2d {
+
+/// The problem `Base` with windows of 3 x 3 that move by one pixel. Its text may say so, and nothing else.
+template <class Base>
+struct Windows3x3 : Base {
+  Windows3x3() { this->kernel = 3; }
+
+  static constexpr auto fields() {
+    const auto narrowed = [](auto field) {
+      FieldRule& rule = field.rule;
+      if (rule.name == "kernel") {
+        rule.low = rule.high = 3;
+        rule.fallback = 3;
+      } else if (rule.name == "kernel_w" || rule.name == "stride" || rule.name == "dilation") {
+        rule.high = *rule.fallback;
+      }
+      return field;
+    };
+    return std::apply([&](auto... field) { return std::tuple{narrowed(field)...}; }, Base::fields());
+  }
+};
+
+namespace winograd {
+
+/// A tile of F(4 x 4, 3 x 3): results along one side, taps, and the pixels under them.
+inline constexpr Index results = 4, taps = 3, points = results + taps - 1;
+
+/// The interpolation points are 0, inner, -inner, outer, -outer and infinity.
+inline constexpr double inner = 0.625, outer = 1.5;
+
+/// The matrices of an algorithm along one side: results = A^T ((G taps) * (B^T pixels)), element by element.
+struct Matrices {
+  std::array<std::array<double, points>, points> b{};   ///< B^T
+  std::array<std::array<double, taps>, points> g{};     ///< G
+  std::array<std::array<double, points>, results> a{};  ///< A^T
+};
+
+/// The matrices of the points above (Toom and Cook, in Barabasz et al. below): row i of B^T are the
+/// coefficients of the product of x - p over all other points p, that of G the powers of the point over the
+/// value of this product there, that of A the powers of the point. A point in infinity has the highest power
+/// alone.
+constexpr Matrices matrices() {
+  constexpr std::array<double, points - 1> at{0, inner, -inner, outer, -outer};
+  Matrices out;
+  for (std::size_t i = 0; i < points; ++i) {
+    auto& product = out.b[i];
+    product[0] = 1;
+    std::size_t degree = 0;
+    double there = 1;
+    for (std::size_t j = 0; j < at.size(); ++j) {
+      if (j == i) continue;
+      ++degree;
+      for (std::size_t k = degree; k > 0; --k) product[k] = product[k - 1] - at[j] * product[k];
+      product[0] *= -at[j];
+      if (i < at.size()) there *= at[i] - at[j];
+    }
+    double power = 1;
+    for (std::size_t k = 0; i < at.size() && k < results; ++k) {
+      out.a[k][i] = power;
+      if (k < taps) out.g[i][k] = power / there;
+      power *= at[i];
+    }
+  }
+  out.a[results - 1][points - 1] = 1;
+  out.g[points - 1][taps - 1] = 1;
+  return out;
+}
+
+/// The share s(K) of the bound below: the bound of an element in units of the norms of its weights and
+/// pixels, for sums over so many channels.
+double error_share(Index channels);
+
+}  // namespace winograd
+
+using WinogradProblem = Windows3x3<Problem>;
+using WinogradDataProblem = Windows3x3<DataProblem>;
+
+}  // namespace conv2d
+
+/// y as of conv2d, for 3 x 3 taps, stride 1 and dilation 1; shapes, layout and paddings as there. The weights
+/// w are constant, as those of a network that is used and not trained: a kernel may transform them when it is
+/// prepared. What is not finite is undefined in effect, also for other elements of y than it is a term of.
+///
+/// F(4 x 4, 3 x 3) computes a tile of 4 x 4 results from 6 x 6 pixels with 36 products per channel in place
+/// of 144: Y = A^T [sum over c of (G w[f, c] G^T) * (B^T x[n, c, tile] B)] A, where * is element by element.
+///
+/// Bound, normwise: |fl(y) - y| <= s(c) |w[f]| |x[n, near]| + u |y| where there is a bias. |w[f]| is the
+/// Frobenius norm of the weights of the filter, |x[n, near]| that of all channels of those pixels that any
+/// tile with the element in it reads, wherever tiles begin: rows i - top - 3 to i - top + 5, columns
+/// likewise. With Q_i = |G_i| |B_i| for rows of G and B^T in the 2-norm, k1 = max over k of sum over i of
+/// |A_ik| Q_i and k2^2 = max over k of sum over i of (A_ik Q_i)^2,
+///   s(c) = 2 u sqrt((c + 17) k2^4 + 5 k1^2 k2^2 + 4 k1^4),  u = 2^-24.
+///
+/// Derivation. A coefficient of transformed weights at (i, j) is at most |G_i| |G_j| |w[f, c]|, by Cauchy and
+/// Schwarz, one of pixels |B_i| |B_j| |x[n, c]|, and so are the partial sums on the way to them. 8 roundings
+/// are on the way to each (twice a coefficient, a product and two sums; a product and three sums), one is
+/// that of their product, c - 1 are those of the sum over channels, whose parts are at most Q_i Q_j |w[f]|
+/// |x[n]|, and one is the product with A: c + 17, which meet other points in quadrature, k2^4. Of the way
+/// back the sums of the first pass and the products of the second mix points along one side (5 k1^2 k2^2),
+/// the sums of the second along both (4 k1^4). Roundings are taken for independent, of mean zero and of a
+/// variance of u^2 / 3 at most (Higham and Mary, A new approach to probabilistic rounding error analysis,
+/// SIAM J. Sci. Comput. 41(5), 2019), so that the bound is 2 sqrt(3) standard deviations, and those of the
+/// worst data. The norms are those of Barabasz, Anderson, Soodhalter and Gregg, Error analysis and improving
+/// the accuracy of Winograd convolution, ACM TOMS 46(4), 2020. With all roundings at their worst together the
+/// share would be (c + 26) k1^2 u, 5 times as much for one channel and 42 times for 512.
+///
+/// The points are 0, 5/8, -5/8, 3/2, -3/2 and infinity: A and B are exact in binary, k1 = 9.7 and k2 = 5.0,
+/// while 0, 1, -1, 2, -2 and infinity have 19.5 and 9.7. Other points may be used as far as the bound goes.
+///
+/// No digit is promised of an element that is small beside s(c) |w[f]| |x[n, near]|. In a dark
+/// corner of a bright image, within five pixels of it, a kernel may lose a tap and be right here; conv2d
+/// rejects it. There is no exact fill, since G is not exact in binary: integers do not stay integers.
+///
+/// Source: Lavin and Gray, Fast algorithms for convolutional neural networks, CVPR 2016; Winograd,
+/// Arithmetic complexity of computations, SIAM, 1980.
+struct Conv2dWinograd : Conv2d {
+  static constexpr std::string_view name = "conv2d_winograd";
+  static constexpr std::string_view about = "conv2d of 3 x 3 windows with a normwise bound, w constant";
+
+  using Problem = conv2d::WinogradProblem;
+  struct Input : Conv2d::Input {
+    static constexpr auto parts() {
+      return std::tuple{
+          part("x", &Input::x, &Problem::n, &Problem::c, &Problem::h, &Problem::w),
+          constant("w", &Input::w, &Problem::f, &Problem::c, &Problem::kernel_rows, &Problem::kernel_columns),
+          part("bias", &Input::bias, &Problem::bias_size)};
+    }
+  };
+  static constexpr std::array fills{Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static Input make_input(const Problem& p, Setting& setting) {
+    return Conv2d::make_input<Conv2dWinograd>(p, setting);
+  }
+  static Expected expect(const Problem&, const Input&, Setting&);
+  /// FLOPs of the 36 products of each tile, or of the direct sum where those are fewer; neither
+  /// transformations nor products with the padding count.
+  static Cost cost(const Problem&);
+};
+
+/// dx as of conv2d_data_gradient, for 3 x 3 taps, stride 1 and dilation 1. The weights change from call to
+/// call, as they do in training. dx is the correlation of dy with the weights turned by half a turn, c and f
+/// exchanged, so that the bound is the same with f in the place of c:
+///   |fl(dx) - dx| <= s(f) |w[:, c]| |dy[n, near]|,
+/// near being rows r + top - 5 to r + top + 3 of dy, columns likewise. Source as above and there.
+struct Conv2dWinogradDataGradient : Conv2dDataGradient {
+  static constexpr std::string_view name = "conv2d_winograd_data_gradient";
+  static constexpr std::string_view about = "conv2d_data_gradient of 3 x 3 windows with a normwise bound";
+
+  using Problem = conv2d::WinogradDataProblem;
+  static constexpr std::array fills{Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static Input make_input(const Problem& p, Setting& setting) {
+    return Conv2dDataGradient::make_input<Conv2dWinogradDataGradient>(p, setting);
+  }
+  static Expected expect(const Problem&, const Input&, Setting&);
+  /// As that of conv2d_winograd.
+  static Cost cost(const Problem&);
+};
+
+extern template class detail::TypedOperation<Conv2dWinograd>;
+extern template class detail::TypedOperation<Conv2dWinogradDataGradient>;
+
 }  // namespace assay
+
+/// The products that sum up to an element of y, dx and dw, and the naive variants. The references of
+/// convolution walk them, and those of networks that contain one.
+namespace assay::conv2d {
+
+/// The products that sum up to y[n, f, i, j], as visit(position in x, position in w).
+template <class Visit>
+void terms_of_y(const Layer& p, Index n, Index f, Index i, Index j, const Visit& visit) {
+  const Window window = p.window();
+  for (Index c = 0; c < p.c; ++c) {
+    for (Index k = 0; k < window.kernel_h; ++k) {
+      for (Index l = 0; l < window.kernel_w; ++l) {
+        const Index row = window.row(i, k), column = window.column(j, l);
+        if (!window.inside(row, column)) continue;
+        visit(((n * p.c + c) * p.h + row) * p.w + column,
+              ((f * p.c + c) * window.kernel_h + k) * window.kernel_w + l);
+      }
+    }
+  }
+}
+
+/// The products that sum up to dx[n, c, row, column], as visit(position in dy, position in w).
+template <class Visit>
+void terms_of_dx(const Layer& p, Index n, Index c, Index row, Index column, const Visit& visit) {
+  const Window window = p.window();
+  const Index out_h = window.out_h(), out_w = window.out_w();
+  for (Index f = 0; f < p.f; ++f) {
+    for (Index k = 0; k < window.kernel_h; ++k) {
+      const Index i = Window::place(row + window.top, k * window.dilation, window.stride, out_h);
+      if (i < 0) continue;
+      for (Index l = 0; l < window.kernel_w; ++l) {
+        const Index j = Window::place(column + window.left, l * window.dilation, window.stride, out_w);
+        if (j < 0) continue;
+        visit(((n * p.f + f) * out_h + i) * out_w + j,
+              ((f * p.c + c) * window.kernel_h + k) * window.kernel_w + l);
+      }
+    }
+  }
+}
+
+/// The products that sum up to dw[f, c, k, l], as visit(position in dy, position in x).
+template <class Visit>
+void terms_of_dw(const Layer& p, Index f, Index c, Index k, Index l, const Visit& visit) {
+  const Window window = p.window();
+  const Index out_h = window.out_h(), out_w = window.out_w();
+  for (Index n = 0; n < p.n; ++n) {
+    for (Index i = 0; i < out_h; ++i) {
+      for (Index j = 0; j < out_w; ++j) {
+        const Index row = window.row(i, k), column = window.column(j, l);
+        if (!window.inside(row, column)) continue;
+        visit(((n * p.f + f) * out_h + i) * out_w + j, ((n * p.c + c) * p.h + row) * p.w + column);
+      }
+    }
+  }
+}
+
+/// An array [a, b, c, d] that is summed from products of elements of two others.
+struct Sums {
+  Index extents[4];
+  Index size() const { return extents[0] * extents[1] * extents[2] * extents[3]; }
+  Index flat(Index a, Index b, Index c, Index d) const {
+    return ((a * extents[1] + b) * extents[2] + c) * extents[3] + d;
+  }
+  template <class Visit>
+  auto at(Index flat, const Visit& visit) const {
+    const Index d = flat % extents[3], c = flat / extents[3] % extents[2];
+    const Index b = flat / extents[3] / extents[2] % extents[1];
+    return visit(flat / extents[3] / extents[2] / extents[1], b, c, d);
+  }
+};
+inline Sums sums_y(const Layer& p) { return {{p.n, p.f, p.window().out_h(), p.window().out_w()}}; }
+inline Sums sums_dx(const Layer& p) { return {{p.n, p.c, p.h, p.w}}; }
+inline Sums sums_dw(const Layer& p) { return {{p.f, p.c, p.window().kernel_h, p.window().kernel_w}}; }
+
+/// The specification: an element as the sum of its terms. In float it is the naive variant.
+template <class Real, class Terms>
+Real sum_of(const Terms& terms, const Buffer<float>& a, const Buffer<float>& b) {
+  Real sum = 0;
+  terms([&](Index in_a, Index in_b) { sum += static_cast<Real>(a[in_a]) * static_cast<Real>(b[in_b]); });
+  return sum;
+}
+
+inline void naive_y(const Problem& p, const Conv2d::Input& in, Conv2d::Output& out) {
+  const Sums sums = sums_y(p);
+  for (Index flat = 0; flat < sums.size(); ++flat) {
+    sums.at(flat, [&](Index n, Index f, Index i, Index j) {
+      const auto terms = [&](const auto& visit) { terms_of_y(p, n, f, i, j, visit); };
+      out.y[flat] = sum_of<float>(terms, in.x, in.w) + (p.has_bias() ? in.bias[f] : 0);
+    });
+  }
+}
+
+inline void naive_dx(const DataProblem& p, const Conv2dDataGradient::Input& in,
+                     Conv2dDataGradient::Output& out) {
+  const Sums sums = sums_dx(p);
+  for (Index flat = 0; flat < sums.size(); ++flat) {
+    sums.at(flat, [&](Index n, Index c, Index row, Index column) {
+      const auto terms = [&](const auto& visit) { terms_of_dx(p, n, c, row, column, visit); };
+      out.dx[flat] = sum_of<float>(terms, in.dy, in.w);
+    });
+  }
+}
+
+}  // namespace assay::conv2d

@@ -1,15 +1,127 @@
-/// The contract `data_loader`: one epoch's pass over a record file, in shuffled order, in batches.
+/// A record file whose content is also known by other means than its mapping, so that reads of it can be
+/// judged; and the contracts `batch_retrieval`, records at random indices copied from it into a dense batch,
+/// and `data_loader`, one epoch's pass over it, in shuffled order, in batches.
 #pragma once
 
-#include "assay/ops/known_records.hpp"
+#include "assay/ops/record_file.hpp"
 #include "assay/problem.hpp"
 #include "assay/random.hpp"
 #include "assay/registry.hpp"
 
+#include <array>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace assay {
+
+/// The state of a workload's file. `hot`: in memory, every page mapped and read once. `cold`: on a disk, and
+/// each call starts and ends with none of its pages in memory.
+enum class FileState : Index { hot, cold };
+inline constexpr std::array<std::string_view, 2> file_states{"hot", "cold"};
+
+/// Record i of a generated file: numbers of splitmix64 (Steele, Lea and Flood 2014) counted from key and i.
+void generate_record(std::uint64_t key, Index i, std::span<std::byte> into);
+
+struct KnownRecords {
+  RecordFile file;
+  FileState state = FileState::hot;
+
+  /// The user's file of the setting if there is one, else a scratch file of `shape`. Throws Error when the
+  /// records of a user's file are not those that were written.
+  static KnownRecords open(RecordShape shape, FileState state, Setting& setting);
+  /// Ends every call: throws Error when the file changed, and makes a cold file cold again through `used`,
+  /// the mapping that was read. Its time is part of the call, the same work for every variant, and more for
+  /// those that made more pages resident.
+  void end_call(const RecordFile& used) const;
+  void end_call() const { end_call(file); }
+
+ private:
+  // What kernels are to read from the file, contracts know without it.
+  friend struct BatchRetrieval;
+  friend struct DataLoader;
+  KnownRecords(RecordFile its_file, FileState its_state, std::uint64_t key, bool from_user)
+      : file(std::move(its_file)), state(its_state), key_(key), from_user_(from_user) {}
+  /// Writes the expected bytes of record i. Throws Error where a user's file cannot be read.
+  void expected(Index i, std::span<std::byte> into) const;
+  /// Says that calls left much of a cold file in memory; empty where they did not.
+  std::string fault_of_pages() const;
+  std::uint64_t key_;
+  bool from_user_;  ///< what is expected is read by system calls
+};
+
+/// A reason why a file of this state cannot be had here, or nothing: cold needs $TMPDIR on a disk.
+std::optional<std::string> no_such_file_state(FileState state);
+
+/// batch[b, :] = file[indices[w, b], :] for b in [0, batch)
+/// with file[records, bytes] and indices[windows, batch]. w is drawn anew for each call, so that it seldom
+/// finds in a cache what the call before it has read, and no kernel chooses it.
+///
+/// Units and ranges: indices are i64 in [0, records), in any order, and repeat: by chance, since they are
+/// drawn with replacement, and on purpose in `repeats` percent of the places. `cache` is the state of the
+/// file before a call: hot, every page mapped, or cold, no page in memory. A cold call ends by dropping the
+/// pages that it made resident; that time is part of it. Undefined: indices outside the file, and batch
+/// overlapping the file.
+///
+/// A file that is truncated or written to during a call makes the call throw assay::Error.
+///
+/// Bound: the same bytes. Source: Dataset.__getitems__ and the default collation of PyTorch 2,
+/// torch.utils.data (Paszke et al., NeurIPS 2019).
+struct BatchRetrieval : FromParts<BatchRetrieval> {
+  static constexpr std::string_view name = "batch_retrieval";
+  static constexpr std::string_view about =
+      "batch[b] = file[indices[b]]: records at random, repeating indices, from a mapped file";
+  static constexpr int version = 2;
+
+  struct Problem {
+    Index records = 1, bytes = 1, batch = 1, cache = 0, repeats = 0;
+    static constexpr auto fields() {
+      return std::tuple{field("records", &Problem::records), field("bytes", &Problem::bytes),
+                        field("batch", &Problem::batch), choice("cache", &Problem::cache, file_states),
+                        option("repeats", &Problem::repeats, 0, 0, 100)};
+    }
+    FileState state() const { return static_cast<FileState>(cache); }
+  };
+  struct Input {
+    KnownRecords records;
+    Buffer<Index> indices;       ///< [windows, batch]
+    Buffer<std::uint64_t> turn;  ///< [1], another one for each call
+    Index batch = 1;
+    static constexpr auto parts() {
+      return std::tuple{part("indices", &Input::indices), part("turn", &Input::turn)};
+    }
+    /// The indices of this call.
+    std::span<const Index> window() const {
+      const auto size = static_cast<std::size_t>(batch);
+      const std::span<const Index> all(indices);
+      return all.subspan(turn[0] % (all.size() / size) * size, size);
+    }
+  };
+  struct Output {
+    Buffer<std::byte> batch;
+    static constexpr auto parts() {
+      return std::tuple{part("batch", &Output::batch, &Problem::batch, &Problem::bytes)};
+    }
+  };
+  /// The judge makes what it expects record by record: only the window of this call counts.
+  struct Expected {};
+  // Bytes have no rounding, and any will do.
+  static constexpr std::array fills{Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static double footprint(const Problem&);
+  static Input make_input(const Problem&, Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  static Cost cost(const Problem&);
+  /// Threads of the operating system may read for requests, and count as those of the process.
+  static bool has_helpers(const Problem&) { return true; }
+  /// The problem of a user's record file: batches of 256, or of all records where there are fewer.
+  static Problem problem_of(const std::filesystem::path&);
+};
+
+extern template class detail::TypedOperation<BatchRetrieval>;
 
 /// `full`: every order is as likely (Fisher and Yates). `blocks`: blocks of neighbouring samples are visited
 /// in random order, eight at a time, and the samples of these eight are shuffled: the file is read in pieces

@@ -120,12 +120,11 @@ struct Relu {
 ///
 /// Bound for multiply and add, element-wise, for any order of the operations, with or without FMA: a term
 /// passes through at most r = Formula::roundings(alpha, beta) <= 3 roundings on its way into z, so
-///   |fl(z) - z| <= g(r) (|f| + |beta z|),  g(r) = r u / (1 - r u),  u = 2^-24,
-/// where |f| is |alpha x y| or |x| + |alpha y|. For r = 1 that asks for the correctly rounded result.
-/// Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), lemma 3.1; FMA leaves roundings
-/// out. Nothing underflows: uniform inputs are 0 or at least 2^-53 in magnitude. With the exact fill all
-/// values are integers below 2^24, and the bound is zero.
-/// Relu selects and is judged bit by bit in both fills.
+///   |fl(z) - z| <= g(r) (|f| + |beta z|),
+/// where |f| is |alpha x y| or |x| + |alpha y|. For r = 1 that asks for the correctly rounded result. Higham
+/// (2002), lemma 3.1; FMA leaves roundings out. Nothing underflows: uniform inputs are 0 or at least 2^-53 in
+/// magnitude. With the exact fill all values are integers below 2^24, and the bound is zero. Relu selects and
+/// is judged bit by bit in both fills.
 ///
 /// Source: the forms and broadcasting of BLAS level 1 axpby (Blackford et al., ACM TOMS 28(2), 2002) and
 /// PyTorch add, mul; relu: Nair and Hinton, ICML 2010.

@@ -58,7 +58,7 @@ struct Patches : FromParts<Op> {
 /// and +0 where that pixel lies outside the image,
 /// for all kh < kernel_h, kw < kernel_w, oh < out_h, ow < out_w, with
 ///   out_h = floor((h + top + bottom - ((kernel_h - 1) dilation + 1)) / stride) + 1, out_w alike.
-/// image[n, c, h, w] and col are f32; Layout says where the elements of col lie. They do not overlap.
+/// Layout says where the elements of col lie.
 ///
 /// Every element of col is written, those in the padding included: nothing may rely on what col held. Pixels
 /// that no window covers are not read into any element. A window that does not fit into the padded image is
@@ -107,10 +107,10 @@ struct Im2col : im2col::Patches<Im2col> {
 ///
 /// Bound. Let t be the number of terms of one pixel, at most kernel_h kernel_w. For any order of summation,
 /// from a zero or from the first term,
-///   |fl(image) - image| <= g(t - 1) sum |col|,  g(r) = r u / (1 - r u),  u = 2^-24:
-/// Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), section 4.2; adding to zero does
-/// not round. So a pixel with one term is copied and one without is zero. Sums do not underflow with an
-/// error. With the exact fill all sums are integers below 2^24, and the bound is zero.
+///   |fl(image) - image| <= g(t - 1) sum |col|:
+/// Higham (2002), section 4.2; adding to zero does not round. So a pixel with one term is copied and one
+/// without is zero. Sums do not underflow with an error. With the exact fill all sums are integers below
+/// 2^24, and the bound is zero.
 ///
 /// Source: as for im2col; Caffe, im2col.cpp (2014), col2im; PyTorch fold.
 struct Col2im : im2col::Patches<Col2im> {

@@ -1,5 +1,6 @@
 /// The contracts `layernorm` and `rmsnorm`: rows of x scaled to unit spread, with the statistics of each row;
-/// and the same of a sum x + r, `layernorm_residual` and `rmsnorm_residual`.
+/// the same of a sum x + r, `layernorm_residual` and `rmsnorm_residual`; and the gradients of x, gamma and
+/// beta from that of y, `layernorm_backward` and `rmsnorm_backward`.
 #pragma once
 
 #include "assay/ops/arrays.hpp"
@@ -43,6 +44,12 @@ struct Rows : FromParts<Op> {
   using Problem = layernorm::Problem;
   using Expected = layernorm::Expected;
   static std::vector<Problem> corner_cases() { return layernorm::corner_cases(); }
+  // Out of line, for what calls them without the registry.
+  template <class O = Op>
+  __attribute__((noinline)) static Expected expect(const Problem&, const typename O::Input&, Setting&);
+  template <class O = Op>
+  __attribute__((noinline)) static Agreement judge(const Problem&, const typename O::Input&, const Expected&,
+                                                   const typename O::Output&);
   /// A unit is a row.
   static Index units(const Problem& p) { return p.rows; }
 };
@@ -52,8 +59,7 @@ struct Rows : FromParts<Op> {
 /// mean[r] = sum_j x[r, j] / cols
 /// rstd[r] = 1 / sqrt(sum_j (x[r, j] - mean[r])^2 / cols + epsilon)
 /// y[r, j] = (x[r, j] - mean[r]) rstd[r] gamma[j] + beta[j]
-/// with x[rows, cols], y[rows, cols], gamma[cols], beta[cols], mean[rows], rstd[rows], all f32 and row-major.
-/// The statistics are outputs because the backward pass needs them. No two arrays overlap.
+/// The statistics are outputs because the backward pass needs them.
 ///
 /// A row of equal numbers has the variance 0, rstd = 1 / sqrt(epsilon) and y about beta. Subnormal numbers
 /// may be taken for 0, which nothing depends on beside epsilon. A row with a NaN or an infinity has rstd and
@@ -62,7 +68,7 @@ struct Rows : FromParts<Op> {
 /// numbers above some 1e18, rstd may be anything from 0 to the right value, and y follows from it: sums in
 /// f32 overflow to rstd = 0 and y = beta, in oneDNN and PyTorch as well. They are never NaN.
 ///
-/// Bound. Let u = 2^-24, g(r) = r u / (1 - r u), n = cols, A = sum_j |x_j| / n, V the true variance of a row.
+/// Bound. Let n = cols, A = sum_j |x_j| / n, V the true variance of a row.
 /// * The mean is one sum: |fl(mean) - mean| <= D = g(n + 1) A, for any order of summation.
 /// * The variance is summed around fl(mean). As sum (x - mean - d)^2 / n = V + d^2, what is summed lies in
 ///   [V, S] with S = V + D^2, and each term meets at most n + 5 roundings, so that
@@ -70,8 +76,8 @@ struct Rows : FromParts<Op> {
 ///   The two-pass algorithm has fl(V) >= V (1 - h). The corrected two-pass algorithm subtracts
 ///   (sum (x - fl(mean)) / n)^2, whose root is off by at most h sqrt(S), and so it has
 ///     fl(V) >= V - h S - 2 D h sqrt(S) - h^2 S >= V - 4 h S.
-///   Chan, Golub and LeVeque, The American Statistician 37(3), 1983, sections 2 and 3; Higham, Accuracy and
-///   Stability of Numerical Algorithms, 2nd ed. (2002), sections 1.9 and 4.2. The one-pass formula
+///   Chan, Golub and LeVeque, The American Statistician 37(3), 1983, sections 2 and 3; Higham (2002),
+///   sections 1.9 and 4.2. The one-pass formula
 ///   sum x^2 / n - mean^2 is wrong by up to g(n) (V + mean^2) instead, and is rejected with the fill
 ///   `offset`.
 /// * rstd meets three more roundings: the sum with epsilon, the root, the division.
@@ -108,15 +114,12 @@ struct LayerNorm : layernorm::Rows<LayerNorm> {
   static constexpr std::array fills{Fill::offset, Fill::uniform};
 
   static Input make_input(const Problem&, Setting&);
-  static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// Per element the sum, a difference, a square and its sum, then a difference, two products and a sum.
   static double flops(const Problem& p) { return 8 * product(p.rows, p.cols); }
 };
 
 /// rstd[r] = 1 / sqrt(sum_j x[r, j]^2 / cols + epsilon)
 /// y[r, j] = x[r, j] rstd[r] gamma[j]
-/// with x[rows, cols], y[rows, cols], gamma[cols], rstd[rows], all f32 and row-major. No two arrays overlap.
 ///
 /// Equal and tiny numbers are numbers like others: y of a row of 1e-20 is 316 x gamma. A row with
 /// a NaN has rstd and y NaN; with an infinity rstd = 0, and y NaN there and 0 elsewhere. Where the sum of the
@@ -153,16 +156,13 @@ struct RmsNorm : layernorm::Rows<RmsNorm> {
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static Input make_input(const Problem&, Setting&);
-  static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// Per element a square and its sum, then two products.
   static double flops(const Problem& p) { return 4 * product(p.rows, p.cols); }
 };
 
 /// s[r, j] = x[r, j] + r[r, j]
 /// y, mean, rstd = those of `layernorm` with s in place of x
-/// with x, r, s, y[rows, cols], gamma[cols], beta[cols], mean[rows], rstd[rows], all f32 and row-major. s is
-/// an output because the next residual connection adds to it. No two arrays overlap.
+/// s is an output because the next residual connection adds to it.
 ///
 /// Bound. s is one correctly rounded addition (IEEE 754, section 4.3.1): the same value. Everything else is
 /// judged as in `layernorm`, from the rounded s.
@@ -196,15 +196,12 @@ struct LayerNormResidual : layernorm::Rows<LayerNormResidual> {
   static constexpr std::array fills{Fill::offset, Fill::uniform};
 
   static Input make_input(const Problem&, Setting&);
-  static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// Per element as in layernorm, and the sum of x and r.
   static double flops(const Problem& p) { return 9 * product(p.rows, p.cols); }
 };
 
 /// s[r, j] = x[r, j] + r[r, j]
 /// y, rstd = those of `rmsnorm` with s in place of x
-/// with x, r, s, y[rows, cols], gamma[cols], rstd[rows], all f32 and row-major. No two arrays overlap.
 ///
 /// Bound. s has the same value (IEEE 754, section 4.3.1), the others are judged as in `rmsnorm`, from the
 /// rounded s. In the exact fill s is a small integer other than 0, as x is there.
@@ -234,8 +231,6 @@ struct RmsNormResidual : layernorm::Rows<RmsNormResidual> {
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static Input make_input(const Problem&, Setting&);
-  static Expected expect(const Problem&, const Input&, Setting&);
-  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// Per element as in rmsnorm, and the sum of x and r.
   static double flops(const Problem& p) { return 5 * product(p.rows, p.cols); }
 };
@@ -244,5 +239,132 @@ extern template class detail::TypedOperation<LayerNorm>;
 extern template class detail::TypedOperation<RmsNorm>;
 extern template class detail::TypedOperation<LayerNormResidual>;
 extern template class detail::TypedOperation<RmsNormResidual>;
+
+namespace layernorm {
+
+struct BackwardProblem {
+  Index rows = 1, cols = 1;
+  static constexpr auto fields() {
+    return std::tuple{field("rows", &BackwardProblem::rows), field("cols", &BackwardProblem::cols)};
+  }
+};
+
+/// The functions that both contracts have in common.
+struct RowsAndColumns {
+  using Problem = BackwardProblem;
+  static std::vector<Problem> corner_cases();
+  /// A unit is a row of dx, or after them a column with its sums over rows.
+  static Index units(const Problem& p) { return p.rows + p.cols; }
+};
+
+}  // namespace layernorm
+
+/// xhat[r, j] = (x[r, j] - mean[r]) rstd[r]
+/// w[r, j] = dy[r, j] gamma[j]
+/// dx[r, j] = rstd[r] (w[r, j] - sum_k w[r, k] / cols - xhat[r, j] sum_k w[r, k] xhat[r, k] / cols)
+/// dgamma[j] = sum_r dy[r, j] xhat[r, j]
+/// dbeta[j] = sum_r dy[r, j]
+/// dgamma and dbeta are written, not added to. mean and rstd are taken as given: those that the forward pass
+/// wrote in a network, numbers that do not belong to x in the fills, so that a variant which computes its own
+/// is caught.
+///
+/// Bound. Let n = cols, m = rows. In any order of evaluation that forms x - mean first, a product with one
+/// term of a sum meets
+/// * w: one rounding for dy gamma, one for rstd, two for the subtractions;
+/// * the mean of w: one for w, n - 1 of the sum, two for the division, or the product with a rounded 1 / n,
+///   one for rstd, two for the subtractions;
+/// * the mean of w xhat: one for w, two for xhat, one for their product, n - 1, two; then two for xhat, one
+///   for the product, one for rstd, two for the subtractions.
+/// With Higham (2002), lemma 3.1 and section 3.1:
+///   |fl(dx) - dx| <= rstd (g(4) |w| + g(n + 5) sum_k |w_k| / n + g(n + 11) |xhat| sum_k |w_k xhat_k| / n),
+///   |fl(dgamma) - dgamma| <= g(m + 2) sum_r |dy xhat|,  |fl(dbeta) - dbeta| <= g(m - 1) sum_r |dy|.
+/// In the exact fill, mean is an integer and 1/8 and rstd 1/2 or 1, so that the sums are exact as long as
+/// their terms are few, n < 2^24 / 882 and m < 2^24 / 294: then n and m leave the bounds, the sums stand in
+/// place of the sums of absolute values, and dgamma and dbeta have the same value in any order. With the fill
+/// `offset`, x and mean are around 10,000: b x + c with b and c folded out of all three terms cancels, and is
+/// rejected.
+///
+/// Source: the chain rule on Ba, Kiros and Hinton, Layer Normalization, arXiv:1607.06450 (2016), equations 3
+/// and 4, with the statistics as functions of x; the same sums as in batch normalization, Ioffe and Szegedy,
+/// arXiv:1502.03167 (2015), section 3.
+struct LayerNormBackward : layernorm::RowsAndColumns, FromParts<LayerNormBackward> {
+  static constexpr std::string_view name = "layernorm_backward";
+  static constexpr std::string_view about =
+      "dx = rstd (dy gamma - mean(dy gamma) - xhat mean(dy gamma xhat)) by rows, f32, with dgamma and dbeta";
+
+  struct Input {
+    Buffer<float> dy, x, mean, rstd, gamma;
+    static constexpr auto parts() {
+      return std::tuple{part("dy", &Input::dy, &Problem::rows, &Problem::cols),
+                        part("x", &Input::x, &Problem::rows, &Problem::cols),
+                        permuted("mean", &Input::mean, &Problem::rows),
+                        permuted("rstd", &Input::rstd, &Problem::rows),
+                        part("gamma", &Input::gamma, &Problem::cols)};
+    }
+  };
+  struct Output {
+    Buffer<float> dx, dgamma, dbeta;
+    static constexpr auto parts() {
+      return std::tuple{part("dx", &Output::dx, &Problem::rows, &Problem::cols),
+                        part("dgamma", &Output::dgamma, &Problem::cols),
+                        part("dbeta", &Output::dbeta, &Problem::cols)};
+    }
+  };
+  struct Expected {
+    Expectation dx, dgamma, dbeta;
+  };
+  static constexpr std::array fills{Fill::exact, Fill::offset, Fill::uniform};
+
+  static Input make_input(const Problem&, Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static double flops(const Problem& p) { return 13 * product(p.rows, p.cols); }
+};
+
+/// xhat[r, j] = x[r, j] rstd[r]
+/// w[r, j] = dy[r, j] gamma[j]
+/// dx[r, j] = rstd[r] (w[r, j] - xhat[r, j] sum_k w[r, k] xhat[r, k] / cols)
+/// dgamma[j] = sum_r dy[r, j] xhat[r, j]
+/// dgamma is written, not added to. rstd is taken as given, as in `layernorm_backward`.
+///
+/// Bound. That of `layernorm_backward` without the mean of w, with one rounding less for each xhat:
+///   |fl(dx) - dx| <= rstd (g(3) |w| + g(n + 8) |xhat| sum_k |w_k xhat_k| / n),
+///   |fl(dgamma) - dgamma| <= g(m + 1) sum_r |dy xhat|;
+/// in the exact fill as there. Higham (2002), lemma 3.1 and section 3.1.
+///
+/// Source: the chain rule on Zhang and Sennrich, Root Mean Square Layer Normalization, NeurIPS 2019,
+/// equation 4.
+struct RmsNormBackward : layernorm::RowsAndColumns, FromParts<RmsNormBackward> {
+  static constexpr std::string_view name = "rmsnorm_backward";
+  static constexpr std::string_view about =
+      "dx = rstd (dy gamma - xhat mean(dy gamma xhat)) by rows, xhat = x rstd, f32, with dgamma";
+
+  struct Input {
+    Buffer<float> dy, x, rstd, gamma;
+    static constexpr auto parts() {
+      return std::tuple{part("dy", &Input::dy, &Problem::rows, &Problem::cols),
+                        part("x", &Input::x, &Problem::rows, &Problem::cols),
+                        permuted("rstd", &Input::rstd, &Problem::rows),
+                        part("gamma", &Input::gamma, &Problem::cols)};
+    }
+  };
+  struct Output {
+    Buffer<float> dx, dgamma;
+    static constexpr auto parts() {
+      return std::tuple{part("dx", &Output::dx, &Problem::rows, &Problem::cols),
+                        part("dgamma", &Output::dgamma, &Problem::cols)};
+    }
+  };
+  struct Expected {
+    Expectation dx, dgamma;
+  };
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static Input make_input(const Problem&, Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static double flops(const Problem& p) { return 9 * product(p.rows, p.cols); }
+};
+
+extern template class detail::TypedOperation<LayerNormBackward>;
+extern template class detail::TypedOperation<RmsNormBackward>;
 
 }  // namespace assay

@@ -3,7 +3,7 @@
 /// every order.
 #pragma once
 
-#include "assay/ops/conv2d_terms.hpp"
+#include "assay/ops/conv2d.hpp"
 #include "assay/ops/layernorm.hpp"
 #include "assay/ops/pointwise_formula.hpp"
 #include "assay/ops/rounded.hpp"

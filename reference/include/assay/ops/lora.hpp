@@ -1,7 +1,7 @@
 /// The contracts `lora` and `lora_backward`: a dense layer with a low-rank adapter, and its gradients.
 #pragma once
 
-#include "assay/ops/matrix.hpp"
+#include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
 namespace assay {
@@ -21,15 +21,13 @@ struct Problem {
 
 /// Y = X W + s (X A) B.
 ///
-/// X[m, k], W[k, n], A[k, r], B[r, n], Y[m, n], all f32, row-major and dense; s is the integer `scale`
-/// (alpha / r in the paper). Y is not read and aliases no input. Entries are finite, and sums of products do
-/// not overflow. W + s A B is not formed: the cost counts X A and its product with B.
+/// s is the integer `scale` (alpha / r in the paper). Entries are finite, and sums of products do not
+/// overflow. W + s A B is not formed: the cost counts X A and its product with B.
 ///
 /// Bound. Each term of Y is x w or x a s b. Summed in any order, with s applied anywhere, it meets at most
 /// k roundings in X A, one for s, r in the product with B, and k more where the terms of X W are added to it
-/// one by one; a term of X W meets fewer. So, for each element (Higham, Accuracy and Stability of Numerical
-/// Algorithms, 2nd ed. (2002), lemma 3.1),
-///   |fl(Y) - Y| <= g(2 k + r + 1) (|X| |W| + |s| |X| |A| |B|),  g(n) = n u / (1 - n u),  u = 2^-24.
+/// one by one; a term of X W meets fewer. So, for each element (Higham (2002), lemma 3.1),
+///   |fl(Y) - Y| <= g(2 k + r + 1) (|X| |W| + |s| |X| |A| |B|).
 /// With the exact fill every partial result is an integer, and the bound is zero while 27 |s| k r + 9 k,
 /// which none exceeds, is below 2^24.
 ///
@@ -66,8 +64,7 @@ struct Lora : FromParts<Lora> {
 /// dB = s (X A)^T dY
 /// the gradients of `lora` for the gradient dY of its output; W is frozen and has none.
 ///
-/// Shapes and layout as in Lora; dY[m, n], dX[m, k], dA[k, r], dB[r, n]. No output is read or aliases an
-/// input or another output. Entries are finite, and sums of products do not overflow.
+/// Entries are finite, and sums of products do not overflow.
 ///
 /// Bound, as in Lora and for any order of the sums, with s applied anywhere:
 ///   |fl(dX) - dX| <= g(2 n + r + 1) (|dY| |W|^T + |s| |dY| |B|^T |A|^T)

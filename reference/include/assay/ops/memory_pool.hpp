@@ -93,7 +93,7 @@ inline constexpr Index mutations = 28;
 /// bytes) in bytes and [start, end) in steps, both half-open: blocks that touch do not overlap. Lists come in
 /// no order and may be empty. Offsets may be any Index, also negative or so large that offset + bytes
 /// overflows; start and end lie between -2^62 and 2^62, the sum of all bytes rounded up to 64 is at most
-/// 2^62, and 0 <= pool. valid[plans] is an Index each. Requests that break their own rules are undefined.
+/// 2^62, and 0 <= pool. Requests that break their own rules are undefined.
 ///
 /// `blocks` is the length of the list. `pattern`: `nested`, the lives of a forward and a backward pass, with
 /// gradients of two steps; `short`, random lives of 1 to 64 steps in `blocks` steps; `clipped`, as nested,
@@ -104,8 +104,7 @@ inline constexpr Index mutations = 28;
 /// says little, since an answer of 1 passes it; nearly all corner cases have `plans=mutated`, whose check has
 /// teeth.
 ///
-/// Cost. What is read once, blocks (24 + 8) bytes per plan, and no FLOPs. A variant may stop at the first
-/// fault, so that with `plans=mutated` less is read than is counted.
+/// A variant may stop at the first fault, so that with `plans=mutated` less is read than the cost counts.
 ///
 /// Bound: the same answer for every plan. The oracle looks at all pairs up to 2,048 blocks and sweeps over
 /// time above, which is itself tested against all pairs. `naive` is all pairs, a tenth of a
@@ -178,16 +177,13 @@ struct MemoryPoolValidate : FromParts<MemoryPoolValidate> {
 /// lower[i], upper[i] = lower[i] + bytes[i] for each request, and height[0] = max upper, such that the plan
 /// (requests, lower, height) is valid as memory_pool_validate has it.
 ///
-/// requests[blocks] as there, in no order; lower[blocks], upper[blocks] and height[1] are Index, in bytes.
-/// A block is written by both of its ends, as whoever binds tensors to a pool needs it, and so that neither
-/// can be changed without the other.
+/// Requests are as there, in no order; outputs are in bytes. A block is written by both of its ends, as
+/// whoever binds tensors to a pool needs it, and so that neither can be changed without the other.
 ///
 /// Bound. Any valid plan agrees, since the least height is NP-hard to find. The height cannot be less than
 /// the most bytes alive at one step, and must not be more than the sum of all bytes rounded up to 64: to do
 /// worse is not to share. How good a plan is, is no matter of agreement: figures() has its height and that
 /// lower bound. The oracle is that of memory_pool_validate.
-///
-/// Cost. Requests read, 24 bytes each; plan written, 16 bytes each and 8.
 ///
 /// Source: Garey and Johnson (1979), problem SR2; first fit: Knuth, The Art of Computer Programming, vol. 1,
 /// 3rd ed. (1997), section 2.5; greedy by size: Pisarchyk and Lee, Efficient Memory Management for Deep

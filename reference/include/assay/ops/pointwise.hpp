@@ -1,5 +1,5 @@
 /// The common part of the contracts of activations, their gradients and fused chains: out[i] = f(in[i], …)
-/// over dense arrays, with the bound that each formula derives.
+/// over dense arrays, with the bound that each formula derives; and `elementwise_channel_bias_backward`.
 #pragma once
 
 #include "assay/ops/arrays.hpp"
@@ -11,9 +11,8 @@ namespace assay {
 /// outputs[j][i] = f_j(inputs[0][i], inputs[1][i], …; alpha), where `Formula` gives f, the names and the
 /// order.
 ///
-/// Arrays are f32 and dense, of n elements; where Formula::per_channel they are [n, c, h, w], row-major, but
-/// inputs[1], which is b[c] and repeats over n, h and w. No two arrays overlap. Inputs are only read, outputs
-/// only written.
+/// Arrays have n elements; where Formula::per_channel they are [n, c, h, w], but inputs[1], which is b[c] and
+/// repeats over n, h and w.
 ///
 /// `values` says what inputs[0] holds, according to Formula::domain: `near` the usual range, `wide` numbers
 /// of every magnitude from 2^-30 to 2^7 and both signs (probabilities as near to 0 and 1), `special` every
@@ -22,7 +21,7 @@ namespace assay {
 ///
 /// A NaN in inputs[0] gives a NaN, unless the formula says otherwise: of any sign and payload, which IEEE 754
 /// leaves open. The other inputs are finite, but for dz of elementwise_relu_backward. Everything else is
-/// judged by the bound in the docstring of the formula, in which u = 2^-24 and g(r) = r u / (1 - r u).
+/// judged by the bound in the docstring of the formula, in which u and g are as in arrays.hpp.
 template <class Formula>
 struct Pointwise : FromParts<Pointwise<Formula>> {
   static constexpr std::string_view name = Formula::name;
@@ -112,18 +111,9 @@ namespace pointwise {
 /// Calls visit(formula) with a value of each formula.
 template <class Visit>
 void for_each_formula(const Visit& visit) {
-  visit(Gelu{});
-  visit(GeluTanh{});
-  visit(Sigmoid{});
-  visit(GeluBackward{});
-  visit(GeluTanhBackward{});
-  visit(SigmoidBackward{});
-  visit(ReluBackward{});
-  visit(MultiplyBackward{});
-  visit(AddBackward{});
-  visit(ChannelBias{});
-  visit(BiasGelu{});
-  visit(ScaleAddRelu{});
+  const auto each = [&](auto... formula) { (visit(formula), ...); };
+  each(Gelu{}, GeluTanh{}, Sigmoid{}, GeluBackward{}, GeluTanhBackward{}, SigmoidBackward{}, ReluBackward{},
+       MultiplyBackward{}, AddBackward{}, ChannelBias{}, BiasGelu{}, ScaleAddRelu{});
 }
 
 }  // namespace pointwise
@@ -140,5 +130,55 @@ extern template class detail::TypedOperation<Pointwise<pointwise::AddBackward>>;
 extern template class detail::TypedOperation<Pointwise<pointwise::ChannelBias>>;
 extern template class detail::TypedOperation<Pointwise<pointwise::BiasGelu>>;
 extern template class detail::TypedOperation<Pointwise<pointwise::ScaleAddRelu>>;
+
+/// db[c] = sum over n, h, w of dz[n, c, h, w]
+/// db is written, not added to. The gradient of x is dz itself.
+///
+/// NaN and infinities go by IEEE 754: a channel with a NaN, or with infinities of both signs, is NaN, and any
+/// NaN is a NaN. Subnormal numbers are numbers. Where sum |dz| exceeds the largest f32, the result is
+/// undefined. `values`: `special` has a few elements that are not finite.
+///
+/// Bound. count = n h w terms are summed in any order: |fl(db) - db| <= g(count - 1) sum |dz|; Higham (2002),
+/// section 4.2. With the exact fill all sums are integers below 2^24 for count < 2^22, and the bound is zero,
+/// as it is where a sum is not finite. A term left out of a uniform sum is below the bound from about 4,000
+/// terms on; the exact fill sees it at any length.
+///
+/// Source: the gradient of a broadcast sum; PyTorch (derivatives.yaml, convolution_backward).
+struct ElementwiseChannelBiasBackward : FromParts<ElementwiseChannelBiasBackward> {
+  static constexpr std::string_view name = "elementwise_channel_bias_backward";
+  static constexpr std::string_view about = "db[c] = sum over n, h, w of dz, NCHW, f32";
+  static constexpr std::array<std::string_view, 2> value_words{"usual", "special"};
+
+  struct Problem {
+    Index n = 1, c = 1, h = 1, w = 1;
+    Index values = 0;  ///< position in `value_words`
+    Index plane() const { return h * w; }
+    static constexpr auto fields() {
+      return std::tuple{field("n", &Problem::n), field("c", &Problem::c), field("h", &Problem::h),
+                        field("w", &Problem::w), choice("values", &Problem::values, value_words)};
+    }
+  };
+  struct Input {
+    Buffer<float> dz;
+    static constexpr auto parts() {
+      return std::tuple{part("dz", &Input::dz, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
+    }
+  };
+  struct Output {
+    Buffer<float> db;
+    static constexpr auto parts() { return std::tuple{part("db", &Output::db, &Problem::c)}; }
+  };
+  static constexpr std::array fills{Fill::exact, Fill::uniform};
+
+  static std::vector<Problem> corner_cases();
+  static Input make_input(const Problem&, Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static double flops(const Problem& p) { return product(p.n, p.c, p.plane()); }
+  static Index terms(const Problem& p) { return p.n * p.h * p.w; }
+  /// A unit is a channel.
+  static Index units(const Problem& p) { return p.c; }
+};
+
+extern template class detail::TypedOperation<ElementwiseChannelBiasBackward>;
 
 }  // namespace assay

@@ -87,7 +87,7 @@ struct GradientFormula : Formula {
 };
 
 // The formulas of the activations that contain an exponential, GELU in two forms and the sigmoid, and of
-// their gradients. pointwise.hpp makes contracts of them.
+// their gradients.
 //
 // Notation: Phi and phi are distribution and density of the normal distribution, s(v) = 1 / (1 + exp(-v)),
 // a = |x|, u = 2^-24. Each bound has a term for the roundings that the result meets, in units of it, and one
@@ -229,9 +229,8 @@ struct SigmoidBackward : GradientFormula {
   static std::array<double, 1> bound(const std::array<double, 2>& in, double alpha, Fill fill);
 };
 
-// The formulas of the gradients of elementwise_relu, _multiply and _add, for dense operands of one shape.
-// pointwise.hpp makes contracts of them. The gradient of an operand that repeats is a sum besides:
-// channel_sum.hpp.
+// The formulas of the gradients of elementwise_relu, _multiply and _add, for dense operands of one shape. The
+// gradient of an operand that repeats is a sum besides, the contract elementwise_channel_bias_backward.
 
 /// dx = dz where x > 0, else +0: also where x is NaN, for which forward has put NaN into the loss already.
 /// A choice, and no product with 0 or 1: an infinite or NaN dz where x > 0 does not hold gives +0.
@@ -289,10 +288,9 @@ struct AddBackward : Formula {
 };
 
 // The formulas of the bias of a channel, and of two chains of element-wise operations that follow each other
-// in every network: bias and GELU, scaled sum and relu. pointwise.hpp makes contracts of them. The naive
-// variant of a chain runs its operations one after the other with a temporary array between them, as a
-// framework does that has a kernel for each operation; one pass moves the bytes that the contract's cost
-// counts.
+// in every network: bias and GELU, scaled sum and relu. The naive variant of a chain runs its operations one
+// after the other with a temporary array between them, as a framework does that has a kernel for each
+// operation; one pass moves the bytes that the contract's cost counts.
 
 /// A formula that is two operations, one after the other, on its first output.
 template <class Formula>

@@ -27,11 +27,11 @@ namespace assay {
 /// say nothing: AdamW divides m by the root of v, and where g is small beside its own rounding error the
 /// sign of the update is arbitrary.
 /// * loss and g: |fl(x) - x| <= 8 s, where s is the deviation that Rounded carries along with x through the
-///   text of the reference: running error analysis with roundings as independent errors (Higham, Accuracy and
-///   Stability of Numerical Algorithms, 2nd ed. (2002), section 3.3; Higham and Mary, SIAM J. Sci. Comput.
-///   41(5), 2019). It is the same for every order of the sums, with or without FMA, and takes the activations
-///   at the bounds of their own contracts. Where a relu's operand is closer to 0 than its bound, either
-///   branch is right, and all that depends on it may be off by what it lets through.
+///   text of the reference: running error analysis with roundings as independent errors (Higham (2002),
+///   section 3.3; Higham and Mary, SIAM J. Sci. Comput. 41(5), 2019). It is the same for every order of the
+///   sums, with or without FMA, and takes the activations at the bounds of their own contracts. Where a
+///   relu's operand is closer to 0 than its bound, either branch is right, and all that depends on it may be
+///   off by what it lets through.
 ///   The 8 is empirical: independence is assumed. Over 100 seeds of every corner case, naive and composed on
 ///   one thread and two, no element was further away than 1.2 s, and rounded_test.cpp, train_step_test.cpp
 ///   and training_test.cpp hold that no more than 2 s are needed. Bounds are mostly between 1e-5 and 1e-2 of
