@@ -2,6 +2,7 @@
 // gradients of gamma and beta in the same walk. A single running sum, as in `naive`, has a fixed order that
 // forbids it. The second walk finds the row in a cache.
 
+#include "layernorm/rows.hpp"
 #include "layernorm_backward/rows.hpp"
 
 #include <algorithm>

@@ -31,7 +31,7 @@ struct Suite {
 };
 
 /// Reads and validates a suite file. In place of its path there may be the name of one of the project's
-/// suites, or cases as core/plan/shapes.hpp has them. Throws Error naming the file and the line and column,
+/// suites, or cases as core/plan/suite.hpp has them. Throws Error naming the file and the line and column,
 /// key or case at fault: unreadable, invalid JSON, wrong types, unknown keys, operations or fields, extents
 /// out of range, repeated cases, and files of cases that cannot be used or lie outside its folder.
 Suite load_suite(const std::filesystem::path& file, const Registry& registry);
