@@ -1,4 +1,4 @@
-// What the table of verbs tells: the manual page, in roff, and completion in shells. Each of these has a
+// The table of verbs as a manual page, in roff, and as completion in shells. Each of these has a
 // script that asks the hidden verb `__complete` for the words that may come next.
 
 #include "app/output.hpp"

@@ -486,7 +486,7 @@ void read_nvbench(const ResultFile& file, Results& out) {
   }
 }
 
-// Of the lines that benchdnn prints with `--mode=P`, a problem is a trial, and each of its lines a launch of
+// A problem in the lines that benchdnn prints with `--mode=P` is a trial, and each of its lines a launch of
 // one slice, its average time. The template that benchdnn prints first names the fields of a line; since 2026
 // a row of their names follows it.
 void read_benchdnn(const ResultFile& file, Results& out) {

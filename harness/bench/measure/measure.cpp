@@ -329,9 +329,10 @@ LaunchPart part_in_new_process(LaunchRequest request, const LaunchRequest& all, 
   request.record = record.descriptor();
   request.answers = answers.descriptor();
   write_file(request_file, to_json(request));
-  const pid_t child =
-      start_this_program({"launch", request_file},
-                         {.environment = quiet_thread_pools(), .printed = &printed, .answers = &answers});
+  const pid_t child = start_this_program({"launch", request_file}, {.environment = quiet_thread_pools(),
+                                                                    .printed = &printed,
+                                                                    .answers = &answers,
+                                                                    .record = record.descriptor()});
   watch.follow(child);
   std::string changed;
   answers.when_sealed([&] { changed = changed_code(child); });
@@ -354,7 +355,7 @@ LaunchPart part_in_new_process(LaunchRequest request, const LaunchRequest& all, 
   return out;
 }
 
-/// Of the only trial of a process.
+/// The failure of the only trial of a process.
 Failure failure_without_answer(const LaunchPart& part) {
   return {.reason =
               part.unsound.empty() ? "ended the process without an answer" : "its process " + part.unsound};

@@ -24,7 +24,7 @@ struct OneRun {
 void require_equal(const OneRun& files, std::string_view what, const std::string& is,
                    const std::string& expected);
 
-/// What was run, and the file it comes from, which messages name.
+/// A run, and the file it comes from, which messages name.
 template <class Run>
 struct NamedRun {
   std::string name;

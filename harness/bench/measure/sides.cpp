@@ -15,7 +15,6 @@
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -236,7 +235,6 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   std::deque<StepWatch> own_watches, watches;
   std::vector<pid_t> children;
   for (std::size_t side = 0; side < sides.size(); ++side) {
-    fcntl(records[side].descriptor(), F_SETFD, FD_CLOEXEC);
     own_watches.emplace_back(*records[side], &printed[side]);
     if (const StepRecord* record = record_of_side(region, side))
       watches.emplace_back(*record, &printed[side]);
@@ -256,13 +254,11 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
     const ChildSetting own{.environment = environment_for(sides[side], common, largest),
                            .fixed_addresses = true,
                            .printed = &printed[side],
-                           .answers = &answers[side]};
+                           .answers = &answers[side],
+                           .record = records[side].descriptor()};
     const std::vector<std::string> arguments{"turns", file_of(scratch, 'q', side).string(),
                                              file_of(scratch, 'a', side).string()};
-    // No other side gets it.
-    fcntl(records[side].descriptor(), F_SETFD, 0);
     children.push_back(start_side(sides[side].program, file_of(scratch, 'p', side), arguments, own));
-    fcntl(records[side].descriptor(), F_SETFD, FD_CLOEXEC);
   }
   std::vector<pid_t> child_of(request.sides.size());
   for (std::size_t i = 0; i < start.size(); ++i) child_of[start[i]] = children[i];

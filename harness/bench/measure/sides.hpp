@@ -20,7 +20,7 @@
 
 namespace assay {
 
-/// What a program is asked for before it is compared with another: its build, and the trials it has for given
+/// A question to a program before it is compared with another: for its build, and the trials it has for given
 /// cases.
 struct DescriptionRequest {
   std::vector<Case> cases;  ///< in canonical form; operations that a program does not know are left out by it

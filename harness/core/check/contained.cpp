@@ -380,7 +380,7 @@ std::string_view to_string(Failure::Kind kind) {
   return kind == Failure::Kind::crashed ? "crashed" : "timed out";
 }
 
-SharedRecord::SharedRecord() : descriptor_(memfd_create("steps", 0)) {
+SharedRecord::SharedRecord() : descriptor_(memfd_create("steps", MFD_CLOEXEC)) {
   if (descriptor_ < 0 || ftruncate(descriptor_, sizeof(StepRecord)) != 0) refuse_memory();
   map();
 }

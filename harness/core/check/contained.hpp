@@ -28,7 +28,7 @@ struct StepRecord {
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
-/// Memory for a StepRecord, inherited by children.
+/// Memory for a StepRecord, for copies of this process and the programs that are given it.
 class SharedRecord {
  public:
   SharedRecord();

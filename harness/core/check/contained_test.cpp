@@ -5,8 +5,10 @@
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "core/check/doubling_test.hpp"
+#include "core/files/child_process.hpp"
 #include "core/files/this_program.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <unistd.h>
@@ -150,6 +152,14 @@ TEST(Contained, LeavesKernelsNothingThatTellsWhoStartedThem) {
   EXPECT_THAT(found,
               AllOf(HasSubstr("MINE=a=b\n"), HasSubstr("OPENBLAS_THREAD_TIMEOUT=17"), Not(HasSubstr("told")),
                     Not(HasSubstr(padding_variable)), HasSubstr(std::string("assay\0launch", 12))));
+}
+
+TEST(SharedRecord, IsOfNoOtherChild) {
+  const SharedRecord record;
+  const Command finds{.words = {"sh", "-c", fmt::format("test -e /proc/self/fd/{}", record.descriptor())},
+                      .folder = {}};
+  EXPECT_FALSE(wait_for_children({start_child(finds)}).passed());
+  EXPECT_TRUE(wait_for_children({start_child(finds, {.record = record.descriptor()})}).passed());
 }
 
 TEST(Contained, TellsOfAProcessThatEndedOnceAndBlamesNobody) {

@@ -99,14 +99,25 @@ void load(FilterProgram& program, std::size_t offset) {
   add(program, BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
 }
 
-/// Traps the call when one of the bits of this argument is set.
-void forbid_bits(FilterProgram& program, long number, std::size_t argument, std::uint32_t bits) {
-  const std::size_t low = offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t);
-  load(program, offsetof(seccomp_data, nr));
+/// Loads the low half of an argument.
+void load_argument(FilterProgram& program, std::size_t argument) {
+  load(program, offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t));
+}
+
+/// Answers the call of this number, which is loaded.
+void answer(FilterProgram& program, long number, std::uint32_t how) {
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1);
+  add(program, BPF_RET | BPF_K, how);
+}
+
+/// Answers the call when one of the bits of this argument is set. Loads the number before and afterwards.
+void answer_bits(FilterProgram& program, long number, std::size_t argument, std::uint32_t bits,
+                 std::uint32_t how) {
   add(program, BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 3);
-  load(program, low);
+  load_argument(program, argument);
   add(program, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
-  add(program, BPF_RET | BPF_K, SECCOMP_RET_TRAP);
+  add(program, BPF_RET | BPF_K, how);
+  load(program, offsetof(seccomp_data, nr));
 }
 
 FilterProgram filter_of_this_architecture() {
@@ -125,15 +136,12 @@ FilterProgram filter_of_this_architecture() {
 
 FilterProgram filter() {
   FilterProgram program = filter_of_this_architecture();
-  for (const Forbidden& one : forbidden) {
-    add(program, BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(one.number), 0, 1);
-    add(program, BPF_RET | BPF_K, SECCOMP_RET_TRAP);
-  }
+  for (const Forbidden& one : forbidden) answer(program, one.number, SECCOMP_RET_TRAP);
   // Handlers may be read, by a call without a new one; addresses lie above 64 KiB.
   constexpr std::uint32_t any_bit = 0xffffffff;
-  forbid_bits(program, SYS_rt_sigaction, 1, any_bit);
-  forbid_bits(program, SYS_mprotect, 2, PROT_EXEC);
-  forbid_bits(program, SYS_mmap, 2, PROT_EXEC);
+  answer_bits(program, SYS_rt_sigaction, 1, any_bit, SECCOMP_RET_TRAP);
+  answer_bits(program, SYS_mprotect, 2, PROT_EXEC, SECCOMP_RET_TRAP);
+  answer_bits(program, SYS_mmap, 2, PROT_EXEC, SECCOMP_RET_TRAP);
   add(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   return program;
 }
@@ -151,37 +159,24 @@ bool install(FilterProgram& program) {
                static_cast<unsigned long>(own_filter())) == 0;
 }
 
-/// The low half of an argument.
-void load_argument(FilterProgram& program, std::size_t argument) {
-  load(program, offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t));
-}
-
 }  // namespace
 
 void keep_system_calls() {
   constexpr std::uint32_t dispatch_to_user = 59, flag_of_siblings = 0x8000;  // CLONE_PARENT
   FilterProgram program = filter_of_this_architecture();
-  const auto end_process = [&] { add(program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS); };
-  for (const long number : {long{SYS_seccomp}, long{SYS_userfaultfd}}) {
-    add(program, BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1);
-    end_process();
-  }
+  for (const long number : {long{SYS_seccomp}, long{SYS_userfaultfd}})
+    answer(program, number, SECCOMP_RET_KILL_PROCESS);
   // Its flags lie in memory, which a filter does not see. C libraries call clone() where there is no
   // clone3().
-  add(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
-  add(program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
-  add(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
-  load_argument(program, 0);
-  add(program, BPF_JMP | BPF_JSET | BPF_K, flag_of_siblings, 0, 1);
-  end_process();
-  add(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  answer(program, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
+  answer_bits(program, SYS_clone, 0, flag_of_siblings, SECCOMP_RET_KILL_PROCESS);
   add(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 6);
   load_argument(program, 0);
   add(program, BPF_JMP | BPF_JEQ | BPF_K, dispatch_to_user, 3, 0);
   add(program, BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 3);
   load_argument(program, 4);
   add(program, BPF_JMP | BPF_JEQ | BPF_K, own_filter(), 1, 0);
-  end_process();
+  add(program, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
   add(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   static_cast<void>(install(program));
 }

@@ -124,7 +124,8 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
 AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents, bool judged) {
   // All calls come from one place in the code: a kernel can read there, on the stack, who called.
   enum class Use { warming, timing, judging };
-  // Two more clocks are read around each call, or around so many drawn ones: a system call reads one.
+  // Two more clocks are read: a counter around each call, and around so many drawn ones one that takes a
+  // system call.
   constexpr Index looks = 64;
   Rng rng(secret());
   Calls out;

@@ -109,7 +109,7 @@ struct Launch {
   bool fixed_addresses;
   std::optional<int> core;
   int input, output, errors;  ///< -1 leaves a stream as it is
-  int answers;                ///< that the program keeps open; -1 for none
+  std::array<int, 2> kept;    ///< descriptors that stay open in the program; -1 for none
 };
 
 /// In the child: its group, and the signal that it gets at the end of its parent, which may be over already.
@@ -138,7 +138,9 @@ void join_parent(pid_t parent, int signal = SIGKILL) {
         std::pair{launch.errors, STDERR_FILENO}}) {
     if (from >= 0 && dup2(from, to) < 0) fail(tell);
   }
-  if (launch.answers >= 0) fcntl(launch.answers, F_SETFD, 0);
+  for (const int one : launch.kept) {
+    if (one >= 0) fcntl(one, F_SETFD, 0);
+  }
   execvpe(launch.words.get()[0], launch.words.get(), launch.environment.get());
   fail(tell);
 }
@@ -279,15 +281,16 @@ double processor_seconds(const rusage& used) {
 pid_t start(const Command& command, const ChildSetting& setting, int output, int errors,
             Took* kept = nullptr) {
   const OpenFile nothing("/dev/null", O_RDONLY);
-  const Launch launch{.words = Words(command.words),
-                      .environment = Words(environment_with(setting.environment)),
-                      .folder = command.folder,
-                      .fixed_addresses = setting.fixed_addresses,
-                      .core = setting.core,
-                      .input = nothing.value(),
-                      .output = output,
-                      .errors = errors,
-                      .answers = setting.answers != nullptr ? setting.answers->descriptor() : -1};
+  const Launch launch{
+      .words = Words(command.words),
+      .environment = Words(environment_with(setting.environment)),
+      .folder = command.folder,
+      .fixed_addresses = setting.fixed_addresses,
+      .core = setting.core,
+      .input = nothing.value(),
+      .output = output,
+      .errors = errors,
+      .kept = {setting.answers != nullptr ? setting.answers->descriptor() : -1, setting.record}};
   std::array<int, 2> ends{-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) refuse(command.words.front(), command.folder, errno);
   OpenFile heard(ends[0], "a pipe"), told(ends[1], "a pipe");

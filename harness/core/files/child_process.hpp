@@ -77,6 +77,7 @@ struct ChildSetting {
   std::optional<int> core;     ///< the only core for it and its children
   Printed* printed = nullptr;  ///< takes standard output and error instead
   Answers* answers = nullptr;  ///< it keeps the child's end
+  int record = -1;             ///< it keeps this descriptor of a SharedRecord; -1 for none
 };
 
 /// Throws Error when it cannot be started.

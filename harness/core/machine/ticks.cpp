@@ -10,6 +10,11 @@
 namespace assay {
 
 std::uint64_t ticks() {
+#ifdef __aarch64__
+  std::uint64_t out;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(out));
+  return out;
+#else
 #if defined(__x86_64__) && defined(__linux__)
   // Steady where the clock of the system is made of it.
   static const bool steady = [] {
@@ -18,12 +23,7 @@ std::uint64_t ticks() {
     return file >> source && (source == "tsc" || source == "kvm-clock");
   }();
   if (steady) return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-  std::uint64_t out;
-  asm volatile("mrs %0, cntvct_el0" : "=r"(out));
-  return out;
 #endif
-#ifndef __aarch64__
   return static_cast<std::uint64_t>(1e9 * system_seconds(CLOCK_MONOTONIC));
 #endif
 }

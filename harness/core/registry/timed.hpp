@@ -55,7 +55,6 @@ class ErasedTimed final : public Timed {
   Agreement settle(bool due) override;
 
   /// Calls go to this output from now on.
-  void write_to(void* output) { output_ = output; }
   /// Figures of an output that is right.
   void note_figures(std::span<const Figure> figures);
   /// One call, of which nobody is told.

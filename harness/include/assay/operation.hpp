@@ -354,7 +354,6 @@ class Timed {
   virtual double prepare_seconds() const { return 0; }
   /// Threads besides those of the trial that the problem asks for and this variant uses.
   virtual Index helpers() const { return 0; }
-  bool may_have_helpers() const { return helpers() > 0; }
   /// Whether calls read what earlier ones left in the output.
   virtual bool updates_in_place() const { return false; }
   /// What the last call left, which followed a renewal.
