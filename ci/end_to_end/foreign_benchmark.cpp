@@ -1,7 +1,7 @@
 // A program of Google Benchmark that knows nothing of assay, with benchmarks of every kind that there is.
 // FOREIGN_PLANT makes `moved` take one and a half times as long (slower), report an error (errors), crash
-// (crashes) or hang (hangs). What it does is work and no wait: it takes as much processor time however often
-// it is interrupted.
+// (crashes), hang (hangs), or count one more that was lost (loses). What it does is work and no wait: it
+// takes as much processor time however often it is interrupted.
 
 #include <benchmark/benchmark.h>
 
@@ -43,6 +43,7 @@ void moved(benchmark::State& state) {
     while (planted("hangs")) work(1);
     work(planted("slower") ? 15 : 10);
   }
+  state.counters["lost"] = planted("loses") ? 101 : 100;
 }
 
 void by_hand(benchmark::State& state) {

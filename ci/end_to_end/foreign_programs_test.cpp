@@ -45,6 +45,22 @@ TEST_F(ForeignPrograms, OfGoogleBenchmarkAreGatedByTheirProcessorTime) {
   EXPECT_EQ(run_program("reanalyze run.json", folder_.path()).output, done.output);
 }
 
+TEST_F(ForeignPrograms, OfGoogleBenchmarkAreJudgedByCountersThatAreNamed) {
+  const std::string judged = "-k '^moved$' --budget 30 --counter lost=lower";
+  const Finished more = gate(judged + " -o run.json", "loses");
+  EXPECT_EQ(more.exit_code, 1) << more.output << more.errors;
+  EXPECT_THAT(more.output, HasSubstr("lost 100 → 101 (1.0 % more)"));
+  EXPECT_EQ(run_program("reanalyze run.json", folder_.path()).exit_code, 1);
+  const Finished equal = gate(judged);
+  EXPECT_THAT(equal.exit_code, ::testing::AnyOf(0, undecided)) << equal.output;
+  EXPECT_THAT(equal.output, HasSubstr("lost 100 as before"));
+  const Finished unnamed = gate("-k '^moved$' --budget 30", "loses");
+  EXPECT_THAT(unnamed.output, Not(HasSubstr("lost 1")));
+  EXPECT_THAT(gate("-k '^moved$' --counter found=higher").errors,
+              HasSubstr("--counter found=higher: is counted by no benchmark of both programs"));
+  EXPECT_THAT(gate("-k '^moved$' --counter lost").errors, HasSubstr("--counter lost: says no direction"));
+}
+
 TEST_F(ForeignPrograms, OfGoogleBenchmarkMayHaveBenchmarksOfAnyKind) {
   const Finished done = gate("-k 'by_hand|small|odd|twice' --budget 4");
   EXPECT_THAT(done.exit_code, ::testing::AnyOf(0, undecided)) << done.output << done.errors;

@@ -246,7 +246,8 @@ TwoBuilds gate_programs(const BuildsOptions& options, Bundle sides, std::string 
                                     .head = std::move(sides.head),
                                     .shard = shard_of_this_process(options.shard),
                                     .durations = durations_in(options.shard.durations),
-                                    .time_limit = programs.time_limit};
+                                    .time_limit = programs.time_limit,
+                                    .counters = use.counters};
   if (use.kind == ProgramUse::Kind::google_benchmark)
     return gate_of_benchmarks(request, std::move(run), hooks);
   const CommandTiming timing{
@@ -419,7 +420,8 @@ Outcome two_programs_verb(const ProgramsOptions& options, const Registry& linked
   return measured_and_ended(options.outcome, [&](const Hooks& hooks) {
     return gate_of_benchmarks({.base = foreign_program(options.base, {}),
                                .head = foreign_program(options.head, {}),
-                               .time_limit = options.time_limit},
+                               .time_limit = options.time_limit,
+                               .counters = options.counters},
                               new_run(options, command_of("gate", repeated), usual_limit_of_programs), hooks);
   });
 }

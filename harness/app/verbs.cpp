@@ -386,6 +386,8 @@ void describe(OptionList& o, ProgramsOptions& options) {
   o("-k,--filter,--benchmark_filter", &options.filter, "only benchmarks that match this regular expression",
     {.variables = {"TESTBRIDGE_TEST_ONLY"}});
   time_limit(o, options.time_limit, "seconds that a benchmark may take in a process start (default 60)");
+  o("--counter", &options.counters,
+    "user counters that are judged, too, as hits=higher,misses=lower; a worse one fails");
   describe_budget(o, options, limit_of_programs);
   describe(o, options.outcome.rules);
   describe_outputs(o, options.outcome);

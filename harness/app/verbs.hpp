@@ -179,6 +179,7 @@ struct ProgramsOptions {
   std::optional<double> limit;
   double budget_seconds = 300;
   double time_limit = 0;
+  std::vector<std::string> counters{};  ///< `hits=higher`: of benchmarks, judged beside times
   std::uint64_t seed = 42;
   OutcomeOptions outcome;
 };

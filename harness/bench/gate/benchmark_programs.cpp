@@ -177,10 +177,11 @@ struct BenchmarkFault {
 class BenchmarkLaunch {
  public:
   BenchmarkLaunch(TwoBuilds& run, std::array<const BenchmarkProgram*, launch_sides> programs, int launch,
-                  double limit, Pace& pace, const Hooks& hooks)
+                  double limit, const CounterDirections& directions, Pace& pace, const Hooks& hooks)
       : run_(run),
         programs_(programs),
         limit_(limit),
+        directions_(directions),
         pace_(pace),
         hooks_(hooks),
         rng_(draw_of(run.seed, launch)) {
@@ -315,7 +316,7 @@ class BenchmarkLaunch {
   ReportedTimes reported_by(std::size_t side) const {
     const fs::path results = file('r', side);
     if (size_of_file(results) == 0) return {};
-    return times_in(read_file(results), programs_[side]->program.string());
+    return times_in(read_file(results), programs_[side]->program.string(), directions_);
   }
 
   /// Returns the side that reported the fewest benchmarks. If all hang, that is the base: the head is not to
@@ -389,12 +390,25 @@ class BenchmarkLaunch {
   TwoBuilds& run_;
   std::array<const BenchmarkProgram*, launch_sides> programs_;
   double limit_;
+  const CounterDirections& directions_;
   Pace& pace_;
   const Hooks& hooks_;
   Rng rng_;
   ScratchFolder scratch_;
   std::pair<std::string, std::string> padding_;
 };
+
+void require_counters(const TwoBuilds& run, const std::vector<std::string>& counters) {
+  for (const std::string& one : counters) {
+    const std::string name = one.substr(0, one.rfind('='));
+    const auto reports = [&](const PairedTrial& trial) {
+      return std::ranges::find(trial.head_figures, name, &Figure::name) != trial.head_figures.end();
+    };
+    if (std::ranges::none_of(run.trials, reports))
+      throw Error("--counter " + one, "is counted by no benchmark of both programs",
+                  "name one of the user counters that they print");
+  }
+}
 
 }  // namespace
 
@@ -519,7 +533,25 @@ std::string timing_of(const std::vector<PairedTrial>& trials) {
   return out;
 }
 
-ReportedTimes times_in(const std::string& results, const std::string& where) {
+CounterDirections directions_of(const std::vector<std::string>& given) {
+  using enum Figure::Better;
+  CounterDirections out;
+  for (const char* known :
+       {"allocs_per_iter", "max_bytes_used", "total_allocated_bytes", "net_heap_growth", "INSTRUCTIONS"})
+    out[known] = lower;
+  for (const std::string& one : given) {
+    const std::size_t equals = one.rfind('=');
+    const std::string name = one.substr(0, equals),
+                      direction = equals == std::string::npos ? "" : one.substr(equals + 1);
+    if (name.empty() || (direction != "lower" && direction != "higher"))
+      throw Error("--counter " + one, "says no direction", "give NAME=lower or NAME=higher");
+    out[name] = direction == "lower" ? lower : higher;
+  }
+  return out;
+}
+
+ReportedTimes times_in(const std::string& results, const std::string& where,
+                       const CounterDirections& directions) {
   // The end of the last benchmark that was written whole; what follows it is the same in every file.
   constexpr std::string_view end_of_benchmark = "\n    }";
   const std::size_t end = results.rfind(end_of_benchmark);
@@ -530,6 +562,10 @@ ReportedTimes times_in(const std::string& results, const std::string& where) {
     Reported& one = out[trial.key];
     one.error = trial.skipped;
     one.failed = trial.failed;
+    for (const auto& [name, value] : trial.figures) {
+      if (const auto found = directions.find(name); found != directions.end())
+        one.figures.push_back({.name = name, .value = value, .better = found->second});
+    }
     const bool by_processor = settings_of(trial.key).clock == BenchmarkClock::processor;
     for (const Launch& repetition : trial.launches) {
       const double seconds = by_processor ? repetition.front().cpu_seconds : repetition.front().seconds;
@@ -570,13 +606,15 @@ void require_time_for(const BenchmarkProgram& program, const TwoBuilds& run) {
 }
 
 PairedSample benchmark_launches(BenchmarkProgram base, BenchmarkProgram head, double time_limit,
-                                const Hooks& hooks) {
-  return [base = std::move(base), head = std::move(head), limit = time_limit, hooks, pace = Pace{}](
-             TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) mutable {
+                                const std::vector<std::string>& counters, const Hooks& hooks) {
+  return [base = std::move(base), head = std::move(head), limit = time_limit, counters,
+          directions = directions_of(counters), hooks,
+          pace = Pace{}](TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) mutable {
     if (launch == 0) pace = {};
-    BenchmarkLaunch(run, {&base, &head, &base}, launch, limit > 0 ? limit : usual_benchmark_limit, pace,
-                    hooks)
+    BenchmarkLaunch(run, {&base, &head, &base}, launch, limit > 0 ? limit : usual_benchmark_limit, directions,
+                    pace, hooks)
         .sample(trials);
+    if (launch == 0 && !hooks.stopped()) require_counters(run, counters);
   };
 }
 

@@ -10,6 +10,7 @@
 #include "bench/gate/two_builds.hpp"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,13 +70,23 @@ std::string filter_of(const std::vector<std::string>& names);
 /// The clocks by which these benchmarks are timed, in words.
 std::string timing_of(const std::vector<PairedTrial>& trials);
 
-/// Reads the times in a results file, by the clock that each benchmark asked for. If the program broke off,
-/// the file gives the times of the benchmarks before that. Throws Error naming `where`.
-ReportedTimes times_in(const std::string& results, const std::string& where);
+/// Counters of benchmarks that are judged, each with its better direction.
+using CounterDirections = std::map<std::string, Figure::Better>;
+
+/// Those whose meaning is known, of memory managers and of processors, and those given, as `hits=higher`.
+/// Throws Error naming the one given that says no direction.
+CounterDirections directions_of(const std::vector<std::string>& given);
+
+/// Reads the times in a results file, by the clock that each benchmark asked for, and the counters that have
+/// a direction. If the program broke off, the file gives the times of the benchmarks before that. Throws
+/// Error naming `where`.
+ReportedTimes times_in(const std::string& results, const std::string& where,
+                       const CounterDirections& directions = {});
 
 /// Launches of base, head and a copy of the base, from fresh copies of their files. A benchmark that ends its
 /// program, or with which nothing goes on for `time_limit` seconds, is left out, and the others go on.
+/// Throws Error after the first launch where no benchmark reports one of the `counters` that the user named.
 PairedSample benchmark_launches(BenchmarkProgram base, BenchmarkProgram head, double time_limit,
-                                const Hooks& hooks);
+                                const std::vector<std::string>& counters, const Hooks& hooks);
 
 }  // namespace assay

@@ -71,7 +71,8 @@ constexpr const char* whole_file = R"({
       "time_unit": "us"
     },
     {
-      "name": "B/real_time", "run_name": "B/real_time", "run_type": "iteration",
+      "name": "B/real_time", "run_name": "B/real_time", "run_type": "iteration", "hits": 7.0, "rate": 8.0,
+      "allocs_per_iter": 2.0,
       "real_time": 3.0, "cpu_time": 2.0, "time_unit": "us"
     },
     {
@@ -92,6 +93,18 @@ TEST(BenchmarkTimes, AreOfTheClockThatIsAskedFor) {
   EXPECT_EQ(times.at("C").error, "reports an error: boom");
   EXPECT_TRUE(times.at("C").failed);
   EXPECT_THAT(times.at("D").seconds, IsEmpty());
+}
+
+TEST(BenchmarkTimes, HaveTheCountersWhoseDirectionIsKnown) {
+  const std::vector<Figure> figures =
+      times_in(whole_file, "b", directions_of({"hits=higher"})).at("B/real_time").figures;
+  ASSERT_EQ(figures.size(), 2U);
+  EXPECT_EQ(figures[0].name, "allocs_per_iter");
+  EXPECT_EQ(figures[0].better, Figure::Better::lower);
+  EXPECT_EQ(figures[1].value, 7);
+  EXPECT_EQ(figures[1].better, Figure::Better::higher);
+  EXPECT_THAT([] { directions_of({"hits"}); },
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("--counter hits: says no direction")));
 }
 
 TEST(BenchmarkTimes, OfAProgramThatBrokeOffAreThoseBefore) {

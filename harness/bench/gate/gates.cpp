@@ -338,7 +338,9 @@ TwoBuilds gate_of_benchmarks(const ProgramsGateRequest& request, TwoBuilds run, 
   leave_out_different_builds(run.trials, request.base);
   if (request.shard) keep_shard(run, *request.shard, request.durations);
   sample_two_builds(
-      run, benchmark_launches(std::move(of_base), std::move(of_head), request.time_limit, hooks), hooks);
+      run,
+      benchmark_launches(std::move(of_base), std::move(of_head), request.time_limit, request.counters, hooks),
+      hooks);
   return run;
 }
 

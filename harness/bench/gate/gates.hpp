@@ -67,8 +67,9 @@ struct ProgramsGateRequest {
   std::string name;  ///< of what is measured; empty: that of the head's file
   Programs base, head;
   std::optional<Shard> shard;
-  Durations durations{};  ///< that balance the shards
-  double time_limit = 0;  ///< seconds; 0: the usual one
+  Durations durations{};                ///< that balance the shards
+  double time_limit = 0;                ///< seconds; 0: the usual one
+  std::vector<std::string> counters{};  ///< of benchmarks, as `hits=higher`, that are judged
 };
 
 /// Programs that were built with Google Benchmark. Throws Error as gate_of_builds() does.

@@ -65,6 +65,46 @@ TEST_F(ReportedLaunch, SaysWhoReportedNothing) {
   EXPECT_EQ(after(timed, absent, timed).left_out.why, "the head reports: no device");
 }
 
+/// A figure of 6 launches of equal base and control, and this head.
+Counted counted(const std::vector<double>& base, const std::vector<double>& head, double noise = 0) {
+  return {.figure = {.name = "lost", .better = Figure::Better::lower},
+          .noise = noise,
+          .values = {base, head, base}};
+}
+
+TEST(Counted, OfSidesThatNeverVaryDifferExactly) {
+  const auto [base, head] = settled(counted({100, 100, 100, 100, 100, 100}, {101, 101, 101, 101, 101, 101}));
+  EXPECT_EQ(base.value, 100);
+  EXPECT_EQ(head.value, 101);
+  EXPECT_EQ(head.better, Figure::Better::lower);
+}
+
+TEST(Counted, OfSidesThatVaryDifferBeyondAllAndATwentieth) {
+  const std::vector<double> base{100, 101, 99, 100, 102, 100};
+  EXPECT_EQ(settled(counted(base, {110, 111, 112, 110, 109, 108}))[1].value, 110);
+  EXPECT_EQ(settled(counted(base, {90, 91, 92, 90, 89, 88}))[1].value, 90);
+  EXPECT_EQ(settled(counted(base, {110, 111, 112, 110, 109, 102}))[1].value, 100) << "one is not beyond all";
+  EXPECT_EQ(settled(counted(base, {103, 104, 105, 103, 104, 103}))[1].value, 100) << "less than a twentieth";
+  EXPECT_EQ(settled(counted(base, {110, 111, 112, 110, 109, 108}, 50))[1].value, 100) << "within the noise";
+  EXPECT_EQ(settled(counted({-9, -9, -9, -9, -9, -8}, {-9, -9, -9, -9, -9, -9}))[1].value, -9);
+}
+
+TEST(Counted, OfFewLaunchesAreNotToldApart) {
+  const auto [base, head] = settled(counted({100, 100, 100, 100, 100}, {200, 200, 200, 200, 200}));
+  EXPECT_EQ(head.value, base.value);
+}
+
+TEST_F(ReportedLaunch, KeepsWhatAllSidesCounted) {
+  const auto with = [](double value) {
+    return Reported{.seconds = {1}, .figures = {{.name = "lost", .value = value}}};
+  };
+  for (int i = 0; i < 6; ++i) after(with(3), with(4), with(3));
+  const PairedTrial& trial = after(timed, with(4), timed);
+  EXPECT_TRUE(trial.head_figures.empty()) << "the base counts it no more";
+  EXPECT_EQ(after(with(3), with(4), with(3)).head_figures.at(0).value, 4);
+  EXPECT_EQ(trial.base_figures.at(0).value, 3);
+}
+
 TEST(ReportedTimes, OfSeveralStartsAreOneUnlessOneReportsAnError) {
   ReportedTimes all;
   append(all, {{"a", {.seconds = {1}}}, {"b", {.seconds = {1}}}});

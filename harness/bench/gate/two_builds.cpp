@@ -220,6 +220,29 @@ Finding why_unusable(const std::array<Reported, launch_sides>& sides) {
           fmt::format("the {} reported no time for it", timed(head) ? "base" : "head")};
 }
 
+/// Takes in what all sides of a launch counted.
+void note_figures(PairedTrial& trial, const std::array<Reported, launch_sides>& sides) {
+  trial.base_figures.clear();
+  trial.head_figures.clear();
+  for (const Figure& figure : sides[head_side].figures) {
+    std::array<double, launch_sides> values{};
+    bool complete = true;
+    for (std::size_t side = 0; side < launch_sides; ++side) {
+      const auto found = std::ranges::find(sides[side].figures, figure.name, &Figure::name);
+      complete = complete && found != sides[side].figures.end();
+      if (complete) values[side] = found->value;
+    }
+    if (!complete) continue;
+    auto counted =
+        std::ranges::find(trial.counted, figure.name, [](const Counted& one) { return one.figure.name; });
+    if (counted == trial.counted.end()) counted = trial.counted.insert(counted, {.figure = figure});
+    for (std::size_t side = 0; side < launch_sides; ++side) counted->values[side].push_back(values[side]);
+    auto [base, head] = settled(*counted);
+    trial.base_figures.push_back(std::move(base));
+    trial.head_figures.push_back(std::move(head));
+  }
+}
+
 /// The standard error of a median by that of a mean, for many samples of a normal distribution.
 const double median_by_mean = std::sqrt(std::acos(-1.0) / 2);
 
@@ -420,10 +443,34 @@ double moved_by_layout(const PairedTrial& trial) {
 Results base_results(const TwoBuilds& run) { return side_of(run, &PairedLaunch::base); }
 Results head_results(const TwoBuilds& run) { return side_of(run, &PairedLaunch::head); }
 
+std::array<Figure, 2> settled(const Counted& counted) {
+  constexpr std::size_t fewest = 6;
+  constexpr double share = 0.05;
+  const auto& [base, head, control] = counted.values;
+  std::vector<double> before = base;
+  before.insert(before.end(), control.begin(), control.end());
+  const auto of_value = [&](double value) {
+    Figure out = counted.figure;
+    out.value = value;
+    return out;
+  };
+  const auto [low, high] = std::ranges::minmax(before);
+  const auto [least, most] = std::ranges::minmax(head);
+  const bool steady = counted.noise == 0 && low == high && least == most;
+  const auto is_beyond = [&](double more, double less) {
+    return more > less + (steady ? 0 : counted.noise + share * std::abs(less));
+  };
+  const bool differ =
+      std::min(base.size(), head.size()) >= fewest && (is_beyond(least, high) || is_beyond(low, most));
+  const double was = median(std::move(before));
+  return {of_value(was), of_value(differ ? median(head) : was)};
+}
+
 void append(ReportedTimes& all, ReportedTimes later) {
   for (auto& [name, more] : later) {
     Reported& one = all[name];
     std::ranges::move(more.seconds, std::back_inserter(one.seconds));
+    one.figures = std::move(more.figures);
     one.resolution = std::max(one.resolution, more.resolution);
     one.failed = one.failed || more.failed;
     if (!more.error.empty()) one.error = std::move(more.error);
@@ -467,6 +514,7 @@ void add_launch(TwoBuilds& run, const std::vector<std::size_t>& trials, LaunchRe
       trial.launches.push_back({.base = std::move(sides[base_side].seconds),
                                 .head = std::move(sides[head_side].seconds),
                                 .control = std::move(sides[control_side].seconds)});
+      note_figures(trial, sides);
       continue;
     }
     trial.left_out = why_unusable(sides);

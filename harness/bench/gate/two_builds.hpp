@@ -62,6 +62,18 @@ struct PairedLaunch {
   std::size_t base_link = 0, head_link = 0;
 };
 
+/// What launches of other programs counted beside times, such as allocations or bytes of memory.
+struct Counted {
+  Figure figure;     ///< without its value
+  double noise = 0;  ///< values that differ by less are taken as equal; 0: equal ones never differ at all
+  std::array<std::vector<double>, launch_sides> values{};  ///< by launch
+};
+
+/// Its medians of base and head. They are one where launches do not tell the sides apart: a difference counts
+/// when, in 6 launches at least, every value of one side is beyond all of the others by a twentieth and by
+/// the noise, or when no side ever varies. Of equal sides 1 in 18,000 is told apart.
+std::array<Figure, 2> settled(const Counted& counted);
+
 /// The frequency of a case in one epoch of a suite.
 struct Occurrence {
   std::string suite;
@@ -77,7 +89,9 @@ struct PairedTrial {
   Finding left_out;  ///< `why` is empty for the tested family
   std::vector<PairedLaunch> launches;
   Allocations base_allocations, head_allocations;  ///< of one call
-  std::vector<Figure> base_figures, head_figures;  ///< of the outputs that were checked
+  /// Of the outputs that were checked, or as launches settled them.
+  std::vector<Figure> base_figures, head_figures;
+  std::vector<Counted> counted;  ///< in no file
   double resolution = 0;  ///< of head / base, as a logarithm, where they print their numbers with few digits
   double patience = 1;    ///< of its next launch: times the usual number of slices
   std::vector<std::string> pointers;  ///< lines on where to look, of a trial that became slower
@@ -202,9 +216,10 @@ TwoBuilds merged(std::vector<NamedRun<TwoBuilds>> files);
 /// Times that process starts of one side reported by one name.
 struct Reported {
   std::vector<double> seconds;
-  double resolution = 0;  ///< half of the last digit of a printed number, by that number
-  std::string error;      ///< why there are none, as the program said it; empty where it said nothing
-  bool failed = false;    ///< the error is a fault; else the benchmark was skipped on purpose
+  std::vector<Figure> figures{};  ///< counted by the last start
+  double resolution = 0;          ///< half of the last digit of a printed number, by that number
+  std::string error;              ///< why there are none, as the program said it; empty where it said nothing
+  bool failed = false;            ///< the error is a fault; else the benchmark was skipped on purpose
 };
 using ReportedTimes = std::map<std::string, Reported>;
 

@@ -152,20 +152,8 @@ class CommandRunner {
     }
   }
   bool together() const { return together_; }
-  /// The most memory that a run had, as a figure of base and head: it varies little, so that they differ
-  /// where no run of one side came within a twentieth, and 1 MiB, of a run of the other.
-  std::array<Figure, 2> peak_memory() const {
-    constexpr double limit = 1.05, pages = 1 << 20;
-    const auto peak = [](double bytes) {
-      return Figure{.name = "peak memory", .value = bytes, .unit = "bytes", .better = Figure::Better::lower};
-    };
-    const auto apart = [](const std::vector<double>& less, const std::vector<double>& more) {
-      return std::ranges::min(more) > limit * std::ranges::max(less) + pages;
-    };
-    const auto& [base, head] = peaks_;
-    const bool differ = apart(base, head) || apart(head, base);
-    return {peak(median(base)), peak(median(differ ? head : base))};
-  }
+  /// The most memory that a run of base and head had.
+  std::array<Figure, 2> peak_memory() const { return settled(peaks_); }
   /// Wall time of the last run, its start included.
   double seconds() const { return seconds_; }
 
@@ -192,7 +180,8 @@ class CommandRunner {
     }
     for (std::size_t i = 0; i < out.size(); ++i) {
       if (out[i].exit_code != 0) refuse(*commands[i], sides[i], end_text(out[i]), "run it by hand");
-      peaks_[sides[i] == launch_side_names[head_side] ? 1 : 0].push_back(out[i].peak_bytes);
+      peaks_.values[sides[i] == launch_side_names[head_side] ? head_side : base_side].push_back(
+          out[i].peak_bytes);
     }
     seconds_ = seconds_since(start);
     return out;
@@ -216,7 +205,8 @@ class CommandRunner {
   const CommandTiming& timing_;
   double limit_, seconds_ = 0;
   bool computes_ = false, together_ = false;
-  std::array<std::vector<double>, 2> peaks_;  ///< bytes of each run of base and head
+  Counted peaks_{.figure = {.name = "peak memory", .unit = "bytes", .better = Figure::Better::lower},
+                 .noise = 1 << 20};  ///< of each run: pages that the system gives or not
   const Hooks& hooks_;
 };
 

@@ -231,6 +231,8 @@ void describe(Fields& f, ProgramUse& use) {
   f("kind", use.kind, kinds,
     {.terse = true, .about = "of the program: kernels of assay, Google Benchmark, or any command"});
   f("filter", use.filter, {.terse = true, .about = "of benchmarks, for gates without -k"});
+  f("counters", use.counters,
+    {.terse = true, .about = "user counters of benchmarks that are judged, as \"hits=higher\""});
   f("match", use.match,
     {.terse = true, .about = "the number that a command prints, as `wrap --match`; default: its wall time"});
   f("rate", use.rate, {.terse = true, .about = "that number is a rate: more of it is better"});
@@ -239,6 +241,8 @@ void describe(Fields& f, ProgramUse& use) {
   if (!use.is_foreign() && !use.filter.empty()) f.refuse("filter", "is of other programs than kernels");
   const bool command = use.kind == ProgramUse::Kind::command, number = !use.match.empty();
   if (!command && number) f.refuse("match", "is of the kind \"command\"");
+  if (use.kind != ProgramUse::Kind::google_benchmark && !use.counters.empty())
+    f.refuse("counters", "are of the kind \"google-benchmark\"");
   if (use.rate && !number) f.refuse("rate", "is of a number: give \"match\"");
   if (use.processor && (number || !command)) f.refuse("cpu", "is of a \"command\" without \"match\"");
 }

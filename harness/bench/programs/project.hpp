@@ -62,10 +62,11 @@ class Fields;
 struct ProgramUse {
   enum class Kind { kernels, google_benchmark, command };
   Kind kind = Kind::kernels;
-  std::string filter;      ///< of what other programs report, where -k is not given
-  std::string match;       ///< the number that a command prints; empty: the time that it takes
-  bool rate = false;       ///< more of that number is better
-  bool processor = false;  ///< processor time instead of wall time
+  std::string filter;                   ///< of what other programs report, where -k is not given
+  std::vector<std::string> counters{};  ///< of benchmarks, as `hits=higher`, that are judged
+  std::string match;                    ///< the number that a command prints; empty: the time that it takes
+  bool rate = false;                    ///< more of that number is better
+  bool processor = false;               ///< processor time instead of wall time
 
   bool is_foreign() const { return kind != Kind::kernels; }
 };

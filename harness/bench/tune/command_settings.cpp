@@ -2,11 +2,9 @@
 
 #include "assay/csv.hpp"
 #include "assay/error.hpp"
-#include "assay/files.hpp"
 #include "core/files/scratch.hpp"
 #include "core/machine/clock.hpp"
 #include "core/machine/limits.hpp"
-#include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <concepts>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <memory_resource>
 #include <span>
 #include <type_traits>

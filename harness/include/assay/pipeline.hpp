@@ -3,7 +3,6 @@
 
 #include "assay/hooks.hpp"
 #include "assay/measure.hpp"
-#include "assay/outcome.hpp"
 #include "assay/plan.hpp"
 #include "assay/registry.hpp"
 #include "assay/results.hpp"

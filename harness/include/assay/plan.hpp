@@ -6,7 +6,6 @@
 #include "assay/suite.hpp"
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -2,13 +2,11 @@
 #pragma once
 
 #include "assay/detail/typed.hpp"
-#include "assay/error.hpp"
 #include "assay/from_parts.hpp"
 #include "assay/operation.hpp"
 
 #include <memory>
 #include <source_location>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -2,7 +2,6 @@
 /// choice.
 #pragma once
 
-#include "assay/files.hpp"
 #include "core/tune/turns.hpp"
 #include "training/epoch/own_jobs.hpp"
 

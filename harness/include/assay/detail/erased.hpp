@@ -6,9 +6,7 @@
 #include "assay/operation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
