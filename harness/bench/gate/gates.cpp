@@ -6,6 +6,7 @@
 #include "bench/gate/paired_launches.hpp"
 #include "bench/gate/pointers.hpp"
 #include "bench/gate/rejected_trials.hpp"
+#include "core/code/differing_functions.hpp"
 #include "core/files/child_process.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/plan/trial_key.hpp"
@@ -15,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace assay {
@@ -326,11 +328,18 @@ TwoBuilds gate_of_benchmarks(const ProgramsGateRequest& request, TwoBuilds run, 
     throw Error("filter '" + run.filter + "'", "selects nothing that both programs have",
                 head.string() + " --benchmark_list_tests shows its benchmarks");
   }
-  const bool alike = of_base.arguments == of_head.arguments && load_alike(of_base.program, of_head.program);
+  const bool same_use = of_base.arguments == of_head.arguments,
+             alike = same_use && load_alike(of_base.program, of_head.program);
+  const std::set<std::string> unchanged =
+      same_use && !alike
+          ? unchanged_functions(of_base.program, of_head.program, "benchmark::State&", "benchmark")
+          : std::set<std::string>();
   for (PairedTrial& trial : run.trials) {
     trial.trial.threads = settings_of(trial.trial.key).threads;
-    if (alike && trial.tested())
-      trial.left_out = {Standing::same, "both programs are identical in all that is loaded"};
+    if (!trial.tested()) continue;
+    if (alike) trial.left_out = {Standing::same, "both programs are identical in all that is loaded"};
+    if (unchanged.contains(trial.trial.key.substr(0, trial.trial.key.find('/'))))
+      trial.left_out = {Standing::same, "all code and data that it reaches is the same in both programs"};
   }
   run.timing = timing_of(run.trials);
   run.restriction = restriction_on(of_base, of_head);

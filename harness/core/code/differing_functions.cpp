@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -212,8 +213,11 @@ bool is_border(std::string_view name) {
   return name.starts_with("_ZN5assay8Regist") || name.find("14TypedOperation") != std::string_view::npos;
 }
 
-/// All functions that can be reached from these, themselves included.
-std::set<const LinkedFunction*> reached(const ProgramImage& image, std::vector<const LinkedFunction*> next) {
+/// All functions that can be reached from these, themselves included. `also(address)` has further ones that
+/// an address outside of functions leads to.
+template <class IsBorder, class Also>
+std::set<const LinkedFunction*> reached(const ProgramImage& image, std::vector<const LinkedFunction*> next,
+                                        const IsBorder& is_border, const Also& also) {
   std::set<const LinkedFunction*> out(next.begin(), next.end());
   std::set<std::uint64_t> seen;
   while (!next.empty()) {
@@ -226,6 +230,9 @@ std::set<const LinkedFunction*> reached(const ProgramImage& image, std::vector<c
       const LinkedFunction* function = image.function_at(address);
       if (function == nullptr) {
         std::ranges::copy(image.pointers_at(address), std::back_inserter(addresses));
+        for (const LinkedFunction* one : also(address)) {
+          if (out.insert(one).second) next.push_back(one);
+        }
       } else if (!is_border(function->name) && out.insert(function).second) {
         next.push_back(function);
       }
@@ -237,9 +244,11 @@ std::set<const LinkedFunction*> reached(const ProgramImage& image, std::vector<c
 /// Compares a function of both programs.
 class Comparison {
  public:
+  /// `whole`: all bytes of a constant are compared that an instruction may read, and else eight at most,
+  /// since beyond a short one stands another.
   Comparison(const ProgramImage& before, const LinkedFunction& a, const ProgramImage& after,
-             const LinkedFunction& b)
-      : before_(before), after_(after), a_(a), b_(b) {}
+             const LinkedFunction& b, bool whole = false)
+      : before_(before), after_(after), a_(a), b_(b), whole_(whole) {}
 
   /// Compares instruction by instruction. A distance that leads to the same place is no change.
   std::uint64_t changed_bytes() const {
@@ -307,8 +316,8 @@ class Comparison {
 
   /// Returns how many bytes the instruction reads: a text where LEA (8D) takes the address; four for a scalar
   /// float (prefix F3, in VEX pp = 2) and for a float that is broadcast (VBROADCASTSS and VPBROADCASTD, 18
-  /// and 58; in other instructions a bit of EVEX says so, and another bit that it has eight bytes); else at
-  /// least eight.
+  /// and 58; in other instructions a bit of EVEX says so, and another bit that it has eight bytes); eight
+  /// for a scalar double (F2, pp = 3); else eight, or as many as a vector may have.
   std::size_t constant_size(std::size_t start, const Instruction& instruction) const {
     const std::size_t at = start + instruction.distance;
     const auto byte = [&](std::size_t back) {
@@ -321,13 +330,18 @@ class Comparison {
         ((byte(4) == 0xf3 || byte(5) == 0xf3) && byte(3) == 0x0f) || (vex && (byte(3) & 3U) == 2);
     const bool spread = ((byte(2) == 0x18 || byte(2) == 0x58) && (vex || evex)) ||
                         (evex && (byte(3) & 0x10U) != 0 && (byte(4) & 0x80U) == 0);
-    return scalar || spread ? 4 : 8;
+    if (scalar || spread) return 4;
+    const bool of_eight =
+        ((byte(4) == 0xf2 || byte(5) == 0xf2) && byte(3) == 0x0f) || (vex && (byte(3) & 3U) == 3);
+    const bool vector = vex || evex || byte(3) == 0x0f || byte(4) == 0x0f, wide = vex && (byte(3) & 4U) != 0;
+    return !whole_ || !vector || of_eight ? 8 : evex ? 64 : wide ? 32 : 16;
   }
 
   const ProgramImage& before_;
   const ProgramImage& after_;
   const LinkedFunction& a_;
   const LinkedFunction& b_;
+  bool whole_;
 };
 
 /// Functions of one name: several when files share their names, as kernels' do.
@@ -361,6 +375,73 @@ void compare(const ProgramImage& before, const ProgramImage& after, Namesakes& a
         a != nullptr && b != nullptr ? changed(a, b) : out.back().size_before + out.back().size_after;
   }
 }
+
+/// Whether all that decides what a program does lies where code refers to it.
+bool is_whole(const ElfFile& elf) {
+  return std::ranges::none_of(elf.sections, [](const ElfSection& section) {
+    bool elsewhere = (section.flags & SHF_TLS) != 0;
+    for (std::size_t at = 0; section.type == SHT_DYNAMIC && at + sizeof(Elf64_Dyn) <= section.bytes.size();
+         at += sizeof(Elf64_Dyn)) {
+      Elf64_Dyn entry;
+      std::memcpy(&entry, section.bytes.data() + at, sizeof entry);
+      elsewhere |= entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH;
+    }
+    return elsewhere;
+  });
+}
+
+/// `bench` of `void (anonymous namespace)::bench<int>(benchmark::State&)`, with the arguments of the
+/// template; empty where the parameters are others.
+std::string unqualified(std::string name, std::string_view parameter) {
+  const std::string end = fmt::format("({})", parameter);
+  if (!name.ends_with(end)) return "";
+  name.resize(name.size() - end.size());
+  const std::string_view before_arguments = std::string_view(name).substr(0, name.find('<'));
+  const std::size_t colons = before_arguments.rfind("::"), space = before_arguments.rfind(' ');
+  return name.substr(colons != std::string::npos ? colons + 2 : space != std::string::npos ? space + 1 : 0);
+}
+
+/// One of two programs, with the ways through it.
+class Ways {
+ public:
+  Ways(const ProgramImage& image, std::string_view border) : image_(image), border_(border) {
+    for (const LinkedFunction& function : image.functions()) {
+      for (const std::uint64_t address : references(function)) {
+        const auto object = image.object_at(address);
+        if (object && object->writable) users_[object->address].push_back(&function);
+      }
+      if (function.name == "main") main_ = &function;
+    }
+  }
+  bool is_border(std::string_view name) const {
+    return name.starts_with("_ZN" + border_) || name.starts_with("_ZNK" + border_);
+  }
+  const LinkedFunction* main() const { return main_; }
+
+  struct Reach {
+    std::set<const LinkedFunction*> functions;
+    std::map<std::string, std::string> objects;  // contents by name
+  };
+  Reach from(const LinkedFunction* start) const {
+    Reach out;
+    const auto note = [&](std::uint64_t address) -> std::vector<const LinkedFunction*> {
+      const auto object = image_.object_at(address);
+      if (!object) return {};
+      out.objects[object->name] = object->content;
+      const auto users = users_.find(object->address);
+      return users == users_.end() ? std::vector<const LinkedFunction*>() : users->second;
+    };
+    out.functions = reached(
+        image_, {start, main_}, [&](std::string_view name) { return is_border(name); }, note);
+    return out;
+  }
+
+ private:
+  const ProgramImage& image_;
+  std::string border_;                                                 // as mangled
+  std::map<std::uint64_t, std::vector<const LinkedFunction*>> users_;  // of variables
+  const LinkedFunction* main_ = nullptr;
+};
 
 /// A part of memory that may be executed.
 struct CodeInMemory {
@@ -459,7 +540,9 @@ FunctionDifferences differing_functions(const std::filesystem::path& before,
     const auto own = registering.find(source);
     const bool by_reach = own != registering.end() && !own->second.empty();
     out.reached |= by_reach;
-    const auto within = by_reach ? reached(images[i], own->second) : std::set<const LinkedFunction*>();
+    const auto no_more = [](std::uint64_t) { return std::vector<const LinkedFunction*>(); };
+    const auto within =
+        by_reach ? reached(images[i], own->second, is_border, no_more) : std::set<const LinkedFunction*>();
     for (const LinkedFunction& function : images[i].functions()) {
       if (by_reach ? !within.contains(&function) : !file.empty() && function.file != file) continue;
       Namesakes& all = names[{function.file, function.name}];
@@ -473,6 +556,48 @@ FunctionDifferences differing_functions(const std::filesystem::path& before,
 
   for (auto& [name, all] : names) compare(images[0], images[1], all, sources_of, out.functions);
   std::ranges::stable_sort(out.functions, std::ranges::greater(), &DifferingFunction::changed);
+  return out;
+}
+
+std::set<std::string> unchanged_functions(const std::filesystem::path& before,
+                                          const std::filesystem::path& after, std::string_view parameter,
+                                          std::string_view border) {
+  std::vector<ProgramImage> images;
+  for (const std::filesystem::path& path : {before, after}) {
+    ElfOutcome outcome = read_elf(path);
+    if (!outcome.unreadable.empty() || !is_whole(outcome.file)) return {};
+    images.emplace_back(std::move(outcome.file));
+  }
+  const std::string mangled = fmt::format("{}{}", border.size(), border);
+  const Ways ways_before(images[0], mangled), ways_after(images[1], mangled);
+  if (ways_before.main() == nullptr || ways_after.main() == nullptr) return {};
+
+  std::map<std::pair<std::string_view, std::string_view>, Namesakes> names;
+  for (const LinkedFunction& one : images[0].functions()) names[{one.file, one.name}].before.push_back(&one);
+  for (const LinkedFunction& one : images[1].functions()) names[{one.file, one.name}].after.push_back(&one);
+  std::set<const LinkedFunction*> equal;
+  std::map<std::string, std::vector<const Namesakes*>> candidates;
+  for (const auto& [name, all] : names) {
+    const bool one_each = all.before.size() == 1 && all.after.size() == 1;
+    if (one_each && all.before[0]->bytes.size() == all.after[0]->bytes.size() &&
+        Comparison(images[0], *all.before[0], images[1], *all.after[0], true).changed_bytes() == 0) {
+      equal.insert({all.before[0], all.after[0]});
+    } else if (ways_before.is_border(name.second)) {
+      return {};
+    }
+    if (const std::string found = unqualified(demangled(name.second), parameter);
+        !found.empty() && !ways_before.is_border(name.second))
+      candidates[found].push_back(one_each ? &all : nullptr);
+  }
+  const auto is_equal = [&](const LinkedFunction* one) { return equal.contains(one); };
+  std::set<std::string> out;
+  for (const auto& [name, all] : candidates) {
+    if (all.size() != 1 || all[0] == nullptr) continue;
+    const Ways::Reach was = ways_before.from(all[0]->before[0]), is = ways_after.from(all[0]->after[0]);
+    if (std::ranges::all_of(was.functions, is_equal) && std::ranges::all_of(is.functions, is_equal) &&
+        was.objects == is.objects)
+      out.insert(name);
+  }
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,16 @@ struct FunctionDifferences {
 FunctionDifferences differing_functions(const std::filesystem::path& before,
                                         const std::filesystem::path& after, const std::string& source = {},
                                         std::vector<std::string> sources = {});
+
+/// Returns the functions with one parameter, such as `benchmark::State&`, from which both programs reach the
+/// same code and data, by names without namespaces: through calls, addresses and tables and, where a variable
+/// is reached that can be written to, through all that refers to it. What main() reaches has to be the same,
+/// too, and all functions of the namespace `border`, at which the way ends. Names that a program has twice
+/// are left out. Returns none where a program was stripped, has variables of threads, or looks for libraries
+/// in places of its own.
+std::set<std::string> unchanged_functions(const std::filesystem::path& before,
+                                          const std::filesystem::path& after, std::string_view parameter,
+                                          std::string_view border);
 
 /// Looks at the code of a program of assay that runs, of the C library and of the run-time library of C++,
 /// and returns in which of their files it differs from the file, such as "libc.so.6"; empty where it does

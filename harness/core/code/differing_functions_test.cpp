@@ -55,6 +55,30 @@ class DifferingFunctions : public ::testing::Test {
   testing::CompiledFolder folder_;
 };
 
+/// Benchmarks of a library of which each part can be another: its code, a constant table, an object behind a
+/// pointer that another function sets, and what stands around them.
+struct Benchmarks {
+  std::string factor = "2.5", entry = "7", method = "3", border = "1", before{}, main{}, last{};
+  std::string text() const {
+    return "#define KEPT __attribute__((used, noinline))\n"
+           "namespace benchmark { struct State { int n; }; KEPT int next(State& s) { return s.n -= " +
+           border + "; } }\n" + before + "KEPT static double scaled(double x) { return x * " + factor +
+           "; }\nextern const int table[4]; const int table[4] = {1, 2, 3, " + entry +
+           "};\nstruct Shape { virtual double area() = 0; };\n"
+           "struct Square : Shape { double area() override { return " +
+           method +
+           "; } } square;\n"
+           "Shape* chosen; __attribute__((constructor)) static void choose() { chosen = &square; }\n"
+           "KEPT static void scales(benchmark::State& s) { while (next(s)) s.n -= scaled(s.n) > 1; }\n"
+           "KEPT static int looks_up(benchmark::State& s) { return table[benchmark::next(s)]; }\n"
+           "KEPT static double asks(benchmark::State&) { return chosen->area(); }\n"
+           "template <class T> void typed(benchmark::State& s) { s.n = sizeof(T); }\n"
+           "template void typed<int>(benchmark::State&);\n"
+           "KEPT static void captured(benchmark::State& s, int i) { s.n = i; }\n" +
+           last + "int main(int argc, char**) { " + main + "return argc; }\n";
+  }
+};
+
 TEST_F(DifferingFunctions, AreNoneBetweenAProgramAndItsCopy) {
   const FunctionDifferences all = differing_functions(link("a", program("2.5")), link("b", program("2.5")));
   EXPECT_EQ(all.unknown, "");
@@ -259,6 +283,27 @@ TEST(ChangedCode, IsNoneOfCodeThatAProcessMakes) {
 TEST(ChangedCode, CannotBeHidden) {
   if (geteuid() == 0) GTEST_SKIP() << "nothing is hidden from root";
   EXPECT_THAT(changed_by([] { prctl(PR_SET_DUMPABLE, 0); }), HasSubstr("hides"));
+}
+
+TEST_F(DifferingFunctions, LeaveBenchmarksUnchangedThatReachNoneOfThem) {
+  const auto unchanged = [this](const Benchmarks& head, const std::string& flags = "") {
+    return unchanged_functions(link("a", Benchmarks{}.text()), link("b", head.text(), flags),
+                               "benchmark::State&", "benchmark");
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(unchanged({}), ElementsAre("asks", "looks_up", "scales", "typed<int>"));
+  EXPECT_THAT(unchanged({.before = "KEPT void added(int* x) { *x *= 17; }\n"}),
+              ElementsAre("asks", "looks_up", "scales", "typed<int>"))
+      << "what moves is no change";
+  EXPECT_THAT(unchanged({.factor = "3.5"}), ElementsAre("asks", "looks_up", "typed<int>"));
+  EXPECT_THAT(unchanged({.entry = "8"}), ElementsAre("asks", "scales", "typed<int>"));
+  EXPECT_THAT(unchanged({.method = "4"}), ElementsAre("looks_up", "scales", "typed<int>"))
+      << "it is reached by what sets the pointer alone";
+  EXPECT_THAT(unchanged({.border = "2"}), IsEmpty());
+  EXPECT_THAT(unchanged({.main = "if (table[argc] == 7) throw 1; "}), IsEmpty());
+  EXPECT_THAT(unchanged({.last = "thread_local int of_thread;\n"}), IsEmpty());
+  EXPECT_THAT(unchanged({}, "-Wl,-rpath,/opt/lib"), IsEmpty());
+  EXPECT_THAT(unchanged({}, "-s"), IsEmpty());
 }
 
 }  // namespace

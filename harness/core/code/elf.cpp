@@ -276,6 +276,31 @@ std::vector<std::uint64_t> ProgramImage::pointers_at(std::uint64_t address) cons
   return out;
 }
 
+std::optional<LinkedObject> ProgramImage::object_at(std::uint64_t address) const {
+  const Named* named = function_at(address) == nullptr ? named_at(address) : nullptr;
+  const ElfSection* section = named == nullptr ? nullptr : section_at(named->address);
+  if (section == nullptr) return std::nullopt;
+  LinkedObject out{
+      .address = named->address,
+      .name = fmt::format("{}:{}", named->file, named->name),
+      .content = fmt::format("{} bytes", named->size),
+      .writable = (section->flags & SHF_WRITE) != 0 && !section->name.starts_with(".data.rel.ro")};
+  if (section->bytes.empty()) return out;
+  out.content = section->bytes.substr(named->address - section->address, named->size);
+  const std::uint64_t end = named->address + named->size;
+  std::map<std::uint64_t, std::string> leads_to;
+  for (auto at = pointers_.lower_bound(named->address); at != pointers_.end() && at->first < end; ++at)
+    leads_to[at->first] = meaning(at->second, text);
+  for (auto at = by_loader_.lower_bound(named->address); at != by_loader_.end() && at->first < end; ++at)
+    leads_to[at->first] = at->second;
+  for (const auto& [at, where] : leads_to) {
+    std::fill_n(out.content.begin() + static_cast<std::ptrdiff_t>(at - named->address),
+                std::min<std::uint64_t>(8, end - at), '\0');
+    out.content += fmt::format("\n{}: {}", at - named->address, where);
+  }
+  return out;
+}
+
 const LinkedFunction* ProgramImage::function_at(std::uint64_t address) const {
   const auto after = std::ranges::upper_bound(functions_, address, {}, &LinkedFunction::address);
   if (after == functions_.begin()) return nullptr;

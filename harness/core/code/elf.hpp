@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,14 @@ struct LinkedFunction {
   std::size_t unit = 0;
 };
 
+// A variable or a table that has a name.
+struct LinkedObject {
+  std::uint64_t address = 0;
+  std::string name;     // and its file, where it is local
+  std::string content;  // its bytes, with what it points to in place of addresses; a size where it has none
+  bool writable = false;
+};
+
 class ProgramImage {
  public:
   explicit ProgramImage(ElfFile elf);
@@ -93,6 +102,9 @@ class ProgramImage {
   // Returns the addresses within the program that the loader writes to `address`, or anywhere in the object
   // around it.
   std::vector<std::uint64_t> pointers_at(std::uint64_t address) const;
+
+  // The object around the address; none for functions and nameless constants.
+  std::optional<LinkedObject> object_at(std::uint64_t address) const;
 
   // The function around the address; null pointer where there is none.
   const LinkedFunction* function_at(std::uint64_t address) const;
