@@ -263,41 +263,29 @@ struct Walks {
   }
 };
 
+/// A function of its own for each kind: together in one, they would share its registers.
 template <bool centred, bool adds, Store store>
-HWY_INLINE void all(const Operands& on, Index first, Index last) {
+HWY_NOINLINE void all(const Operands& on, Index first, Index last) {
   const Index pairs = (last - first) / 2 * 2;
   Walks<Kind<centred, adds, store, 2>>{on}.run(first, first + pairs);
   Walks<Kind<centred, adds, store, 1>>{on}.run(first + pairs, last);
 }
 
 template <bool centred, bool adds>
-HWY_INLINE void streamed(const Operands& on, Index first, Index last) {
+HWY_INLINE void choose_store(const Operands& on, Index first, Index last) {
   // A line written in parts is read from memory after all.
   const bool whole_lines = on.cols % 16 == 0 && reinterpret_cast<std::uintptr_t>(on.y) % 64 == 0;
-  if (!whole_lines) return all<centred, adds, Store::cached>(on, first, last);
+  if (!on.stream || !whole_lines) return all<centred, adds, Store::cached>(on, first, last);
   all<centred, adds, Store::past_caches>(on, first, last);
   hwy::FlushStream();
 }
 
-void layernorm(const Operands& on, Index first, Index last) {
-  all<true, false, Store::cached>(on, first, last);
-}
-void rmsnorm(const Operands& on, Index first, Index last) {
-  all<false, false, Store::cached>(on, first, last);
-}
-void layernorm_residual(const Operands& on, Index first, Index last) {
-  all<true, true, Store::cached>(on, first, last);
-}
-void rmsnorm_residual(const Operands& on, Index first, Index last) {
-  all<false, true, Store::cached>(on, first, last);
-}
-void stream_layernorm(const Operands& on, Index first, Index last) { streamed<true, false>(on, first, last); }
-void stream_rmsnorm(const Operands& on, Index first, Index last) { streamed<false, false>(on, first, last); }
-void stream_layernorm_residual(const Operands& on, Index first, Index last) {
-  streamed<true, true>(on, first, last);
-}
-void stream_rmsnorm_residual(const Operands& on, Index first, Index last) {
-  streamed<false, true>(on, first, last);
+void normalize(const Operands& on, Index first, Index last) {
+  const bool centred = on.beta != nullptr, adds = on.r != nullptr;
+  if (centred && adds) return choose_store<true, true>(on, first, last);
+  if (centred) return choose_store<true, false>(on, first, last);
+  if (adds) return choose_store<false, true>(on, first, last);
+  choose_store<false, false>(on, first, last);
 }
 
 }  // namespace assay::layernorm::HWY_NAMESPACE
@@ -306,38 +294,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::layernorm {
 
-HWY_EXPORT(layernorm);
-HWY_EXPORT(rmsnorm);
-HWY_EXPORT(layernorm_residual);
-HWY_EXPORT(rmsnorm_residual);
-HWY_EXPORT(stream_layernorm);
-HWY_EXPORT(stream_rmsnorm);
-HWY_EXPORT(stream_layernorm_residual);
-HWY_EXPORT(stream_rmsnorm_residual);
+HWY_EXPORT(normalize);
 
-template <>
-std::vector<Tier> tiers<LayerNorm>() {
-  return tiers_in(HWY_DISPATCH_TABLE(layernorm), HWY_DISPATCH_TABLE(stream_layernorm));
-}
-template <>
-std::vector<Tier> tiers<RmsNorm>() {
-  return tiers_in(HWY_DISPATCH_TABLE(rmsnorm), HWY_DISPATCH_TABLE(stream_rmsnorm));
-}
-template <>
-std::vector<Tier> tiers<LayerNormResidual>() {
-  return tiers_in(HWY_DISPATCH_TABLE(layernorm_residual), HWY_DISPATCH_TABLE(stream_layernorm_residual));
-}
-template <>
-std::vector<Tier> tiers<RmsNormResidual>() {
-  return tiers_in(HWY_DISPATCH_TABLE(rmsnorm_residual), HWY_DISPATCH_TABLE(stream_rmsnorm_residual));
-}
+std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(normalize)); }
 
 const Register registered{[](Registry& r) {
   for_each_norm([&]<class Op>() {
     add_tiers<Op>(
-        r, tiers<Op>(),
+        r, tiers(),
         {.name = "simd", .summary = "vectors of {}, overlapping pairs of rows, the next fetched ahead"},
-        [](const Tier& tier, const Problem& p, const auto&) { return kernel_of(tier.function, p); });
+        [](const Tier& tier, const Problem& p, const auto&) { return kernel_of(tier.function, p, false); });
   });
 }};
 
