@@ -35,7 +35,7 @@ struct Kind {
 template <int rows>
 constexpr int unrolled = 4 / rows;
 
-/// Partial sums. step.column(k, j) adds the vectors at column j of all rows to part k.
+/// Partial sums.
 template <int rows>
 struct Parts {
   V part[std::size_t{rows}][std::size_t{unrolled<rows>}];
@@ -51,18 +51,17 @@ struct Parts {
   }
 };
 
+/// Calls step.column(k, j, access) for the vectors at column j of all rows, which it adds to part k.
 template <int rows, class Step>
 HWY_INLINE void walk(Index cols, Step& step) {
   constexpr int unroll = unrolled<rows>;
   Index j = 0;
   for (; j + unroll * lanes <= cols; j += unroll * lanes) {
     step.ahead(j, unroll * lanes);
-    for (int k = 0; k < unroll; ++k) step.column(k, j + k * lanes);
+    for (int k = 0; k < unroll; ++k) step.column(k, j + k * lanes, Whole{});
   }
-  for (; j + lanes <= cols; j += lanes) step.column(0, j);
-  if (j < cols) {
-    for (int i = 0; i < rows; ++i) step.part_of_vector(i, j, cols - j);
-  }
+  for (; j + lanes <= cols; j += lanes) step.column(0, j, Whole{});
+  if (j < cols) step.column(1, j, Some{cols - j});
 }
 
 /// The prefetches of a walk over `rows` rows: half a number or one number for each that it reads.
@@ -90,32 +89,19 @@ struct Sum {
     // With a mean, the second walk prefetches instead.
     if constexpr (!Kind::centred) next.fetch<Kind::rows>(j, columns);
   }
-  HWY_INLINE void column(int k, Index j) {
-    const D d;
+  template <class Access>
+  HWY_INLINE void column(int k, Index j, Access access) {
     for (int i = 0; i < Kind::rows; ++i) {
       const Index at = i * cols + j;
-      V value = hn::LoadU(d, x + at);
+      V value = access.load(x + at);
       if constexpr (Kind::adds) {
-        value = hn::Add(value, hn::LoadU(d, r + at));
-        hn::StoreU(value, d, s + at);
+        value = hn::Add(value, access.load(r + at));
+        access.store(value, s + at);
       }
-      add(i, k, value);
+      V& sum = sums.part[i][k];
+      // Squares without a mean are summed in this walk.
+      sum = Kind::centred ? hn::Add(sum, value) : hn::MulAdd(value, value, sum);
     }
-  }
-  HWY_INLINE void part_of_vector(int i, Index j, Index count) {
-    const D d;
-    const Index at = i * cols + j;
-    V value = load_some(d, x + at, count);
-    if constexpr (Kind::adds) {
-      value = hn::Add(value, load_some(d, r + at, count));
-      store_some(value, d, s + at, count);
-    }
-    add(i, 1, value);
-  }
-  HWY_INLINE void add(int i, int k, V value) {
-    V& sum = sums.part[i][k];
-    // Squares without a mean are summed in this walk.
-    sum = Kind::centred ? hn::Add(sum, value) : hn::MulAdd(value, value, sum);
   }
 };
 
@@ -129,17 +115,13 @@ struct Squares {
   Parts<Kind::rows> sums = {};
 
   HWY_INLINE void ahead(Index j, Index columns) const { next.fetch<Kind::rows>(j, columns); }
-  HWY_INLINE void column(int k, Index j) {
-    for (int i = 0; i < Kind::rows; ++i) add(i, k, hn::Sub(hn::LoadU(D(), x + i * cols + j), mean[i]));
-  }
-  HWY_INLINE void part_of_vector(int i, Index j, Index count) {
-    const D d;
-    // Lanes past the end hold zeros, whose deviation from the mean must not be added.
-    const auto inside = hn::FirstN(d, static_cast<std::size_t>(count));
-    add(i, 1, hn::IfThenElseZero(inside, hn::Sub(load_some(d, x + i * cols + j, count), mean[i])));
-  }
-  HWY_INLINE void add(int i, int k, V deviation) {
-    sums.part[i][k] = hn::MulAdd(deviation, deviation, sums.part[i][k]);
+  template <class Access>
+  HWY_INLINE void column(int k, Index j, Access access) {
+    for (int i = 0; i < Kind::rows; ++i) {
+      // Lanes past the end hold zeros, whose deviation from the mean must not be added.
+      const V deviation = access.inside(hn::Sub(access.load(x + i * cols + j), mean[i]));
+      sums.part[i][k] = hn::MulAdd(deviation, deviation, sums.part[i][k]);
+    }
   }
 };
 
@@ -156,24 +138,18 @@ struct Write {
   V rstd[std::size_t{rows}];
 
   HWY_INLINE void ahead(Index j, Index columns) const { next.fetch<rows>(j, columns); }
-  HWY_INLINE void column(int, Index j) const {
-    const D d;
+  template <class Access>
+  HWY_INLINE void column(int, Index j, Access access) const {
     // Loaded before the first store: for the compiler, a store might change them.
-    const V scale = hn::LoadU(d, gamma + j), shift = Kind::centred ? hn::LoadU(d, beta + j) : hn::Zero(d);
+    const V scale = access.load(gamma + j), shift = Kind::centred ? access.load(beta + j) : hn::Zero(D());
     for (int i = 0; i < rows; ++i) {
-      const V value = result(i, hn::LoadU(d, x + i * cols + j), scale, shift);
+      const V value = result(i, access.load(x + i * cols + j), scale, shift);
       if constexpr (Kind::store == Store::past_caches) {
-        hn::Stream(value, d, y + i * cols + j);
+        access.stream(value, y + i * cols + j);
       } else {
-        hn::StoreU(value, d, y + i * cols + j);
+        access.store(value, y + i * cols + j);
       }
     }
-  }
-  HWY_INLINE void part_of_vector(int i, Index j, Index count) const {
-    const D d;
-    const V shift = Kind::centred ? load_some(d, beta + j, count) : hn::Zero(d);
-    const V value = result(i, load_some(d, x + i * cols + j, count), load_some(d, gamma + j, count), shift);
-    store_some(value, d, y + i * cols + j, count);
   }
   HWY_INLINE V result(int i, V value, V scale, V shift) const {
     if constexpr (!Kind::centred) return hn::Mul(hn::Mul(value, rstd[i]), scale);

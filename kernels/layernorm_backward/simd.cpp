@@ -32,19 +32,6 @@ struct Kind {
   static constexpr int rows = rows_;
 };
 
-/// Access to a whole vector or to a part of one, so that the same code serves both.
-struct Whole {
-  HWY_INLINE V load(const float* p) const { return hn::LoadU(D(), p); }
-  HWY_INLINE void store(V value, float* p) const { hn::StoreU(value, D(), p); }
-  HWY_INLINE void stream(V value, float* p) const { hn::Stream(value, D(), p); }
-};
-struct Some {
-  Index count;
-  HWY_INLINE V load(const float* p) const { return load_some(D(), p, count); }
-  HWY_INLINE void store(V value, float* p) const { store_some(value, D(), p, count); }
-  HWY_INLINE void stream(V value, float* p) const { store(value, p); }
-};
-
 /// Calls step.column(k, j, access) for all vectors of a row. k alternates between 0 and 1.
 template <class Step>
 HWY_INLINE void walk(Index cols, Step& step) {
