@@ -61,6 +61,24 @@ HWY_INLINE void store_some(Vector value, Floats d, float* p, Index count) {
   for (Index l = 0; l < count; ++l) p[l] = copy[l];
 }
 
+/// Access to a whole vector or to the first `count` < lanes numbers of one, so that the same code serves
+/// both. inside() is zero in the lanes that do not exist.
+struct Whole {
+  HWY_INLINE Vector load(const float* p) const { return hn::LoadU(Floats(), p); }
+  HWY_INLINE void store(Vector value, float* p) const { hn::StoreU(value, Floats(), p); }
+  HWY_INLINE void stream(Vector value, float* p) const { hn::Stream(value, Floats(), p); }
+  HWY_INLINE Vector inside(Vector value) const { return value; }
+};
+struct Some {
+  Index count;
+  HWY_INLINE Vector load(const float* p) const { return load_some(Floats(), p, count); }
+  HWY_INLINE void store(Vector value, float* p) const { store_some(value, Floats(), p, count); }
+  HWY_INLINE void stream(Vector value, float* p) const { store(value, p); }
+  HWY_INLINE Vector inside(Vector value) const {
+    return hn::IfThenElseZero(hn::FirstN(Floats(), static_cast<std::size_t>(count)), value);
+  }
+};
+
 /// Keeps a loaded vector in its register. GCC 12 makes a load with up to three uses an operand of each use,
 /// and then reads a vector that lies across two cache lines twice per use.
 HWY_INLINE Vector read_once(Vector x) {
@@ -69,6 +87,21 @@ HWY_INLINE Vector read_once(Vector x) {
 #endif
   return x;
 }
+
+#if HWY_TARGET != HWY_SCALAR
+/// Transposed blocks of four by four: element l of block b of `row k` was element k of block b of vector l.
+template <class DN>
+struct Turned {
+  hn::Vec<DN> row0, row1, row2, row3;
+};
+template <class DN, class V>
+HWY_INLINE Turned<DN> turn_blocks(DN d, V x0, V x1, V x2, V x3) {
+  const auto lower02 = hn::InterleaveLower(d, x0, x2), lower13 = hn::InterleaveLower(d, x1, x3);
+  const auto upper02 = hn::InterleaveUpper(d, x0, x2), upper13 = hn::InterleaveUpper(d, x1, x3);
+  return {hn::InterleaveLower(d, lower02, lower13), hn::InterleaveUpper(d, lower02, lower13),
+          hn::InterleaveLower(d, upper02, upper13), hn::InterleaveUpper(d, upper02, upper13)};
+}
+#endif
 
 }  // namespace assay::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -21,19 +21,11 @@ HWY_INLINE float plane_sum(const float* dz, Index count) {
     for (int k = 0; k < parts; ++k) sums[k] = hn::Add(sums[k], hn::LoadU(d, dz + i + k * lanes));
   }
   for (; i + lanes <= count; i += lanes) sums[0] = hn::Add(sums[0], hn::LoadU(d, dz + i));
-  float rest = 0;
-  if constexpr (has_masks) {
-    if (i < count) {
-      const auto mask = hn::FirstN(d, static_cast<std::size_t>(count - i));
-      sums[1] = hn::Add(sums[1], hn::MaskedLoad(mask, d, dz + i));
-    }
-  } else {
-    for (; i < count; ++i) rest += dz[i];
-  }
+  if (i < count) sums[1] = hn::Add(sums[1], load_some(d, dz + i, count - i));
   for (int stride = parts / 2; stride > 0; stride /= 2) {
     for (int k = 0; k < stride; ++k) sums[k] = hn::Add(sums[k], sums[k + stride]);
   }
-  return hn::GetLane(hn::SumOfLanes(d, sums[0])) + rest;
+  return hn::GetLane(hn::SumOfLanes(d, sums[0]));
 }
 
 void channels(const Arrays& at, Index first, Index last) {

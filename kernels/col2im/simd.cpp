@@ -5,7 +5,7 @@
 //
 // One source for all SIMD targets; the variant `threaded` runs the same code by tiers().
 
-#include "im2col/plan.hpp"
+#include "im2col/threaded.hpp"
 
 #define HWY_TARGET_INCLUDE "col2im/simd.cpp"
 #include "vectors_inl.hpp"

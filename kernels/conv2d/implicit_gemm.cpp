@@ -9,7 +9,6 @@
 #include "tiers.hpp"
 
 #include <algorithm>
-#include <string>
 #include <type_traits>
 
 namespace assay::conv2d {

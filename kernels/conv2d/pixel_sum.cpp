@@ -1,7 +1,6 @@
 #include "conv2d/direct.hpp"
 
 #include <cstddef>
-#include <utility>
 
 #define HWY_TARGET_INCLUDE "conv2d/pixel_sum.cpp"
 #include "vectors_inl.hpp"
@@ -15,6 +14,7 @@ namespace assay::conv2d::HWY_NAMESPACE {
 namespace {
 
 using namespace assay::HWY_NAMESPACE;
+using blocked::HWY_NAMESPACE::one_of;
 using blocked::HWY_NAMESPACE::unrolled;
 
 // The tile is places by vectors of rows. It has as many sums as the registers hold beside the vectors of a
@@ -87,23 +87,11 @@ void tile(const PixelSum& s, const float* const* source, const float* start, con
 
 using Tile = void (*)(const PixelSum&, const float* const*, const float*, const float*, float*);
 
-template <Index places, Index vectors>
-constexpr Tile tile_if_it_fits() {
-  if constexpr (places <= places_of(vectors)) {
-    return tile<places, vectors>;
-  } else {
-    return nullptr;
-  }
-}
-template <std::size_t... i>
-Tile tile_of(Index places, Index vectors, std::index_sequence<i...>) {
-  static constexpr Tile table[] = {
-      tile_if_it_fits<static_cast<Index>(i) % most_places + 1, static_cast<Index>(i) / most_places + 1>()...};
-  return table[(vectors - 1) * most_places + places - 1];
-}
 Tile tile_of(Index places, Index vectors) {
-  return tile_of(places, vectors,
-                 std::make_index_sequence<static_cast<std::size_t>(most_places * most_vectors)>());
+  return one_of<most_places, most_vectors>(places, vectors, [](auto p, auto v) -> Tile {
+    if constexpr (p.value <= places_of(v.value)) return tile<p.value, v.value>;
+    return nullptr;
+  });
 }
 
 // Results that wait until they fill whole vectors of each plane. Those of a few tiles are still in the

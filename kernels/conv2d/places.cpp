@@ -83,28 +83,14 @@ std::vector<PlaceClass> combine(const Axis& rows, const Axis& columns) {
 
 std::vector<PlaceClass> forward_places(const Layer& p) {
   const Window w = p.window();
-  const auto axis = [&](Index places, Index pixels, Index kernel, Index lead) {
-    return Axis{.places = places,
-                .pixels = pixels,
-                .kernel = kernel,
-                .ahead = w.stride,
-                .lead = lead,
-                .dilation = w.dilation};
-  };
-  return combine(axis(w.out_h(), p.h, w.kernel_h, w.top), axis(w.out_w(), p.w, w.kernel_w, w.left));
+  return combine({w.out_h(), p.h, w.kernel_h, w.stride, w.top, w.dilation, 1},
+                 {w.out_w(), p.w, w.kernel_w, w.stride, w.left, w.dilation, 1});
 }
 
 std::vector<PlaceClass> data_places(const Layer& p) {
   const Window w = p.window();
-  const auto axis = [&](Index places, Index pixels, Index kernel, Index lead) {
-    return Axis{.places = places,
-                .pixels = pixels,
-                .kernel = kernel,
-                .lead = -lead,
-                .dilation = -w.dilation,
-                .step = w.stride};
-  };
-  return combine(axis(p.h, w.out_h(), w.kernel_h, w.top), axis(p.w, w.out_w(), w.kernel_w, w.left));
+  return combine({p.h, w.out_h(), w.kernel_h, 1, -w.top, -w.dilation, w.stride},
+                 {p.w, w.out_w(), w.kernel_w, 1, -w.left, -w.dilation, w.stride});
 }
 
 }  // namespace assay::conv2d

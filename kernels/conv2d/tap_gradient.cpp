@@ -1,7 +1,6 @@
 #include "conv2d/direct.hpp"
 
 #include <cstddef>
-#include <utility>
 
 #define HWY_TARGET_INCLUDE "conv2d/tap_gradient.cpp"
 #include "vectors_inl.hpp"
@@ -14,6 +13,7 @@ namespace assay::conv2d::HWY_NAMESPACE {
 namespace {
 
 using namespace assay::HWY_NAMESPACE;
+using blocked::HWY_NAMESPACE::one_of;
 using blocked::HWY_NAMESPACE::unrolled;
 
 // The tile is rows of (channel, tap) by vectors of filters. If rows are few enough for a pointer each in
@@ -99,15 +99,9 @@ void tile(const TapGradient& g, Index row, const float* b, float* to) {
 
 using Tile = void (*)(const TapGradient&, Index, const float*, float*);
 
-template <std::size_t... i>
-Tile tile_of(Index rows, Index vectors, std::index_sequence<i...>) {
-  static constexpr Tile table[] = {
-      tile<static_cast<Index>(i) % tile_rows + 1, static_cast<Index>(i) / tile_rows + 1>...};
-  return table[(vectors - 1) * tile_rows + rows - 1];
-}
 Tile tile_of(Index rows, Index vectors) {
-  return tile_of(rows, vectors,
-                 std::make_index_sequence<static_cast<std::size_t>(tile_rows * tile_vectors)>());
+  return one_of<tile_rows, tile_vectors>(rows, vectors,
+                                         [](auto r, auto v) -> Tile { return tile<r.value, v.value>; });
 }
 
 // Rows whose results are transposed together: a few whole cache lines of each filter of dw.

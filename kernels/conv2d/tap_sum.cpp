@@ -1,10 +1,12 @@
 #include "conv2d/direct.hpp"
 
 #include <cstddef>
-#include <utility>
 
 #define HWY_TARGET_INCLUDE "conv2d/tap_sum.cpp"
 #include "vectors_inl.hpp"
+
+#include "gemm/panels_inl.hpp"
+#include "gemm/tile_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::conv2d::HWY_NAMESPACE {
@@ -106,23 +108,11 @@ void tile(const TapSum& s, Index row, Index q, float* to) {
 
 using Tile = void (*)(const TapSum&, Index, Index, float*);
 
-template <Index rows, Index vectors>
-constexpr Tile tile_if_it_fits() {
-  if constexpr (vectors <= vectors_of(rows)) {
-    return tile<rows, vectors>;
-  } else {
-    return nullptr;
-  }
-}
-template <std::size_t... i>
-Tile tile_of(Index rows, Index vectors, std::index_sequence<i...>) {
-  static constexpr Tile table[] = {
-      tile_if_it_fits<static_cast<Index>(i) % tile_rows + 1, static_cast<Index>(i) / tile_rows + 1>()...};
-  return table[(vectors - 1) * tile_rows + rows - 1];
-}
 Tile tile_of(Index rows, Index vectors) {
-  return tile_of(rows, vectors,
-                 std::make_index_sequence<static_cast<std::size_t>(tile_rows * most_vectors)>());
+  return blocked::HWY_NAMESPACE::one_of<tile_rows, most_vectors>(rows, vectors, [](auto r, auto v) -> Tile {
+    if constexpr (v.value <= vectors_of(r.value)) return tile<r.value, v.value>;
+    return nullptr;
+  });
 }
 
 void store(const TapSum& s, const Runs& runs, Index row, Index rows, Index vectors, const float* results) {
@@ -188,14 +178,8 @@ void sum(const TapSum& given) {
 }
 
 void copy_row(const float* from, Index step, Index count, float* to) {
-  const Floats d;
-  if (step != 1) {
-    for (Index j = 0; j < count; ++j) to[j] = from[j * step];
-    return;
-  }
-  Index j = 0;
-  for (; j + lanes <= count; j += lanes) hn::StoreU(hn::LoadU(d, from + j), d, to + j);
-  for (; j < count; ++j) to[j] = from[j];
+  if (step == 1) return blocked::HWY_NAMESPACE::copy(from, count, to);
+  for (Index j = 0; j < count; ++j) to[j] = from[j * step];
 }
 
 void fill(const PlaneCopy& copy, const float* image, Index channels, float* space) {

@@ -21,27 +21,18 @@ template <bool add>
 HWY_INLINE void turn_four(const float* from, Index from_row, float* to, Index to_row) {
 #if HWY_TARGET != HWY_SCALAR
   const hn::FixedTag<float, 4> d;
-  const hn::Repartition<double, decltype(d)> d64;
-  const auto x0 = hn::LoadU(d, from), x1 = hn::LoadU(d, from + from_row);
-  const auto x2 = hn::LoadU(d, from + 2 * from_row), x3 = hn::LoadU(d, from + 3 * from_row);
-  const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, x0, x1));
-  const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, x2, x3));
-  const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, x0, x1));
-  const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, x2, x3));
-  auto y0 = hn::BitCast(d, hn::InterleaveLower(d64, low01, low23));
-  auto y1 = hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23));
-  auto y2 = hn::BitCast(d, hn::InterleaveLower(d64, high01, high23));
-  auto y3 = hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23));
+  auto x = turn_blocks(d, hn::LoadU(d, from), hn::LoadU(d, from + from_row),
+                       hn::LoadU(d, from + 2 * from_row), hn::LoadU(d, from + 3 * from_row));
   if constexpr (add) {
-    y0 = hn::Add(y0, hn::LoadU(d, to));
-    y1 = hn::Add(y1, hn::LoadU(d, to + to_row));
-    y2 = hn::Add(y2, hn::LoadU(d, to + 2 * to_row));
-    y3 = hn::Add(y3, hn::LoadU(d, to + 3 * to_row));
+    x.row0 = hn::Add(x.row0, hn::LoadU(d, to));
+    x.row1 = hn::Add(x.row1, hn::LoadU(d, to + to_row));
+    x.row2 = hn::Add(x.row2, hn::LoadU(d, to + 2 * to_row));
+    x.row3 = hn::Add(x.row3, hn::LoadU(d, to + 3 * to_row));
   }
-  hn::StoreU(y0, d, to);
-  hn::StoreU(y1, d, to + to_row);
-  hn::StoreU(y2, d, to + 2 * to_row);
-  hn::StoreU(y3, d, to + 3 * to_row);
+  hn::StoreU(x.row0, d, to);
+  hn::StoreU(x.row1, d, to + to_row);
+  hn::StoreU(x.row2, d, to + 2 * to_row);
+  hn::StoreU(x.row3, d, to + 3 * to_row);
 #else
   for (Index i = 0; i < 4; ++i) {
     for (Index j = 0; j < 4; ++j) {

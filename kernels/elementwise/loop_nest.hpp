@@ -74,7 +74,11 @@ class RowCursor {
   Index x, y = 0, z;  ///< offsets of the current row
 };
 
+/// The formulas by which tiers choose their code.
+enum class Kind { multiply, add, relu };
+
 struct Operands {
+  Kind kind = Kind::multiply;
   const float* x = nullptr;
   const float* y = nullptr;
   float* z = nullptr;
@@ -83,15 +87,15 @@ struct Operands {
   bool fetch_ahead = false;
 };
 
-/// One tier's code for one formula.
+/// One tier's code for all formulas.
 using RowFunction = void(const LoopNest&, const Share&, const Operands&);
 
 using Tier = assay::Tier<RowFunction>;
-template <class Formula>
 std::vector<Tier> tiers();
 
 /// All properties of a call that depend on the problem alone.
 struct Plan {
+  Kind kind = Kind::multiply;
   LoopNest nest;
   float alpha = 1, beta = 0;
   bool stream = false;
@@ -101,7 +105,7 @@ struct Plan {
   Operands operands(const Input& in, Output& out) const {
     // Relu has no y; x takes its place, so that pointers and strides are valid.
     const float* y = in.y.size() > 0 ? in.y.data() : in.x.data();
-    return {in.x.data(), y, out.z.data(), alpha, beta, stream, fetch_ahead};
+    return {kind, in.x.data(), y, out.z.data(), alpha, beta, stream, fetch_ahead};
   }
   Share whole() const { return {0, nest.rows(), 0, nest.row_length()}; }
 };
@@ -128,7 +132,11 @@ Plan plan(const typename Elementwise<Formula>::Problem& p, int threads) {
   const LoopNest nest = collapse(p.extents(), p.views(), Formula::unary);
   const Cost cost = Elementwise<Formula>::cost(p);
   const double bytes = cost.bytes_read + cost.bytes_written;
-  return {.nest = nest,
+  const bool adds = std::is_same_v<Formula, Add>;
+  return {.kind = adds             ? Kind::add
+                  : Formula::unary ? Kind::relu
+                                   : Kind::multiply,
+          .nest = nest,
           .alpha = static_cast<float>(p.alpha),
           .beta = static_cast<float>(p.beta),
           .stream = p.beta == 0 && streaming_pays(bytes, nest.row_length(), threads),

@@ -12,8 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace assay::elementwise::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using assay::HWY_NAMESPACE::has_masks;
+using namespace assay::HWY_NAMESPACE;
 
 struct VectorMultiply {
   static constexpr bool unary = false;
@@ -157,20 +156,18 @@ template <class AnyRow>
 HWY_INLINE void tile(AnyRow row, const LoopNest& nest, Index i) {
   const hn::CappedTag<float, 4> d;
   const float* x = row.x + i * row.x_step;
-  const auto x0 = hn::LoadU(d, x), x1 = hn::LoadU(d, x + row.x_step);
-  const auto x2 = hn::LoadU(d, x + 2 * row.x_step), x3 = hn::LoadU(d, x + 3 * row.x_step);
-  const auto lower02 = hn::InterleaveLower(d, x0, x2), lower13 = hn::InterleaveLower(d, x1, x3);
-  const auto upper02 = hn::InterleaveUpper(d, x0, x2), upper13 = hn::InterleaveUpper(d, x1, x3);
+  const auto x_rows = turn_blocks(d, hn::LoadU(d, x), hn::LoadU(d, x + row.x_step),
+                                  hn::LoadU(d, x + 2 * row.x_step), hn::LoadU(d, x + 3 * row.x_step));
   const auto finish = [&](auto a) HWY_ATTR {
     auto b = a;
     if constexpr (!AnyRow::formula_unary) b = hn::LoadU(d, row.y + i);
     hn::StoreU(row.fresh(d, a, b, i), d, row.z + i);
     step(row, nest, 1);
   };
-  finish(hn::InterleaveLower(d, lower02, lower13));
-  finish(hn::InterleaveUpper(d, lower02, lower13));
-  finish(hn::InterleaveLower(d, upper02, upper13));
-  finish(hn::InterleaveUpper(d, upper02, upper13));
+  finish(x_rows.row0);
+  finish(x_rows.row1);
+  finish(x_rows.row2);
+  finish(x_rows.row3);
 }
 
 /// A cache line of x holds elements of 16 rows. Blocks of 16 rows by 64 elements read 64 such lines. They
@@ -247,13 +244,9 @@ void choose_walk(const LoopNest& nest, const Share& share, const Operands& on) {
   choose_store<Formula, Walk::scattered>(nest, share, on);
 }
 
-void multiply(const LoopNest& nest, const Share& share, const Operands& on) {
-  choose_walk<VectorMultiply>(nest, share, on);
-}
-void add(const LoopNest& nest, const Share& share, const Operands& on) {
-  choose_walk<VectorAdd>(nest, share, on);
-}
-void relu(const LoopNest& nest, const Share& share, const Operands& on) {
+void rows(const LoopNest& nest, const Share& share, const Operands& on) {
+  if (on.kind == Kind::multiply) return choose_walk<VectorMultiply>(nest, share, on);
+  if (on.kind == Kind::add) return choose_walk<VectorAdd>(nest, share, on);
   choose_walk<VectorRelu>(nest, share, on);
 }
 
@@ -263,26 +256,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::elementwise {
 
-HWY_EXPORT(multiply);
-HWY_EXPORT(add);
-HWY_EXPORT(relu);
+HWY_EXPORT(rows);
 
-template <>
-std::vector<Tier> tiers<Multiply>() {
-  return tiers_in(HWY_DISPATCH_TABLE(multiply));
-}
-template <>
-std::vector<Tier> tiers<Add>() {
-  return tiers_in(HWY_DISPATCH_TABLE(add));
-}
-template <>
-std::vector<Tier> tiers<Relu>() {
-  return tiers_in(HWY_DISPATCH_TABLE(relu));
-}
+std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(rows)); }
 
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
-    add_tiers<Elementwise<Formula>>(r, tiers<Formula>(), {.name = "simd", .summary = "vectors of {}"},
+    add_tiers<Elementwise<Formula>>(r, tiers(), {.name = "simd", .summary = "vectors of {}"},
                                     [](const Tier& tier, const auto& p, const auto&) {
                                       return kernel_of(tier, plan<Formula>(p, 1), false);
                                     });

@@ -32,7 +32,7 @@ class Tiers : public ::testing::Test {
     Setting setting{.fill = Fill::uniform, .rng = Rng(11), .placement = {.skew = skew}};
     const auto in = Op::make_input(problem, setting);
     const auto want = Op::expect(problem, in, setting);
-    for (const Tier& tier : tiers<Formula>()) {
+    for (const Tier& tier : tiers()) {
       if (tier.unfit) continue;
       auto out = Op::make_output(problem, in, setting);
       for (Index part = 0; part < parts; ++part) {

@@ -18,13 +18,12 @@ std::optional<std::string> unfit(const typename Elementwise<Formula>::Problem& p
 
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
-    r.add<Elementwise<Formula>>({.name = "streaming",
-                                 .summary = "the best SIMD tier, z stored past the caches",
-                                 .prepare =
-                                     [](const auto& p, const auto&, const Context&) {
-                                       return kernel_of(best_of(tiers<Formula>()), plan<Formula>(p, 1), true);
-                                     },
-                                 .unfit = unfit<Formula>});
+    r.add<Elementwise<Formula>>(
+        {.name = "streaming",
+         .summary = "the best SIMD tier, z stored past the caches",
+         .prepare = [](const auto& p, const auto&,
+                       const Context&) { return kernel_of(best_of(tiers()), plan<Formula>(p, 1), true); },
+         .unfit = unfit<Formula>});
   });
 }};
 

@@ -16,8 +16,8 @@ template <class Formula>
 auto prepare(const typename Elementwise<Formula>::Problem& p, const typename Elementwise<Formula>::Input&,
              const Context& context) {
   const int threads = started_team(context, p.n * p.c * p.h * p.w < break_even);
-  return [plan = plan<Formula>(p, threads), threads, function = best_of(tiers<Formula>()).function](
-             const auto& in, auto& out) {
+  return [plan = plan<Formula>(p, threads), threads, function = best_of(tiers()).function](const auto& in,
+                                                                                           auto& out) {
     const Operands operands = plan.operands(in, out);
     on_team(threads, threads,
             [&](int part) { function(plan.nest, share(plan.nest, part, threads), operands); });

@@ -118,10 +118,8 @@ void dot_tile(const Dots& o) {
 }
 
 using DotTile = void (*)(const Dots&);
-template <std::size_t... i>
-DotTile dot_tile_of(Index rows, std::index_sequence<i...>) {
-  static constexpr DotTile table[] = {dot_tile<static_cast<Index>(i) + 1>...};
-  return table[rows - 1];
+inline DotTile dot_tile_of(Index rows) {
+  return one_of<dot_rows, 1>(rows, 1, [](auto r, auto) -> DotTile { return dot_tile<r.value>; });
 }
 
 // Whether the product is computed this way. With AVX-512, up to two tiles of rows are too few to pay for
@@ -179,7 +177,7 @@ inline void multiply_by_dots(const Product& p, float* space) {
       for (Index i0 = 0; i0 < p.m;) {
         const Index height = dot_height(p.m - i0);
         o.c = p.c + i0 * p.ldc + j;
-        dot_tile_of(height, std::make_index_sequence<static_cast<std::size_t>(dot_rows)>())(o);
+        dot_tile_of(height)(o);
         o.a += height * pieces(k, lanes) * lanes;
         o.next_b = 0;
         i0 += height;

@@ -34,12 +34,7 @@ inline void pack_rows(const float* from, Index ldb, Index k, Index columns, floa
         float* packed = to + j0 * k + l * width;
         for (Index j = 0; j < filled; j += lanes) hn::StoreU(hn::LoadU(d, row + j), d, packed + j);
         if (filled == width) continue;
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-        const auto inside = hn::FirstN(d, static_cast<std::size_t>(panel - filled));
-        hn::StoreU(hn::MaskedLoad(inside, d, row + filled), d, packed + filled);
-#else
-        for (Index j = filled; j < width; ++j) packed[j] = j < panel ? row[j] : 0;
-#endif
+        hn::StoreU(load_some(d, row + filled, panel - filled), d, packed + filled);
       }
     }
   }
@@ -66,17 +61,12 @@ hn::Vec<FixedFloats<width>> fours(const float* from, Index stride) {
 // in order.
 inline void transpose_four(const float* from, Index ldb, Index width, float* to) {
   const Floats d;
-  const hn::Repartition<double, Floats> d64;
-  const Vector x0 = fours<lanes>(from, 4 * ldb), x1 = fours<lanes>(from + ldb, 4 * ldb);
-  const Vector x2 = fours<lanes>(from + 2 * ldb, 4 * ldb), x3 = fours<lanes>(from + 3 * ldb, 4 * ldb);
-  const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, x0, x1));
-  const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, x2, x3));
-  const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, x0, x1));
-  const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, x2, x3));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, low01, low23)), d, to);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23)), d, to + width);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, high01, high23)), d, to + 2 * width);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23)), d, to + 3 * width);
+  const auto x = turn_blocks(d, fours<lanes>(from, 4 * ldb), fours<lanes>(from + ldb, 4 * ldb),
+                             fours<lanes>(from + 2 * ldb, 4 * ldb), fours<lanes>(from + 3 * ldb, 4 * ldb));
+  hn::StoreU(x.row0, d, to);
+  hn::StoreU(x.row1, d, to + width);
+  hn::StoreU(x.row2, d, to + 2 * width);
+  hn::StoreU(x.row3, d, to + 3 * width);
 }
 #endif
 

@@ -60,6 +60,20 @@ HWY_INLINE void unrolled(const Body& body) {
   each(body, std::make_index_sequence<static_cast<std::size_t>(count)>());
 }
 
+template <Index rows, class Of, std::size_t... i>
+auto one_of(Index row, Index column, const Of&, std::index_sequence<i...>) {
+  constexpr auto at = [](std::size_t k) { return static_cast<Index>(k); };
+  static constexpr decltype(Of()(At<1>(), At<1>())) table[] = {
+      Of()(At<at(i) % rows + 1>(), At<at(i) / rows + 1>())...};
+  return table[(column - 1) * rows + row - 1];
+}
+// of(At<row>(), At<column>()), a pointer to a function, for numbers known at run time: 1 to `rows` and 1 to
+// `columns`.
+template <Index rows, Index columns, class Of>
+auto one_of(Index row, Index column, const Of& of) {
+  return one_of<rows>(row, column, of, std::make_index_sequence<static_cast<std::size_t>(rows * columns)>());
+}
+
 // The operands of a tile. It reads a[r * a_row + l * a_step] and the vectors at b[l * b_step].
 struct Operands {
   Index k = 0;
@@ -177,19 +191,13 @@ void tile(const Operands& o) {
 
 using Tile = void (*)(const Operands&);
 
-// The tile function of every number of rows and vectors: an edge of C computes no rows that do not exist.
-template <bool copies, std::size_t... i>
-Tile tile_of(Index rows, Index vectors, std::index_sequence<i...>) {
-  static constexpr Tile table[] = {tile<smaller(static_cast<Index>(i) % narrow_rows + 1,
-                                                most_tile_rows(static_cast<Index>(i) / narrow_rows + 1)),
-                                        static_cast<Index>(i) / narrow_rows + 1, copies>...};
-  return table[(vectors - 1) * narrow_rows + rows - 1];
-}
-// rows: up to most_tile_rows(vectors).
+// The tile function of every number of rows, up to most_tile_rows(vectors), and of vectors: an edge of C
+// computes no rows that do not exist.
 template <bool copies = false>
 Tile tile_of(Index rows, Index vectors) {
-  return tile_of<copies>(rows, vectors,
-                         std::make_index_sequence<static_cast<std::size_t>(narrow_rows * tile_vectors)>());
+  return one_of<narrow_rows, tile_vectors>(rows, vectors, [](auto r, auto v) -> Tile {
+    return tile<smaller(r.value, most_tile_rows(v.value)), v.value, copies>;
+  });
 }
 
 }  // namespace assay::blocked::HWY_NAMESPACE

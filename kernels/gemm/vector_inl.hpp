@@ -147,23 +147,8 @@ HWY_INLINE void add_steps(const Product& p, Index l, Index begin, Index end) {
   }
   if (j == end) return;
   const Index left = end - j;
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-  const auto inside = hn::FirstN(d, static_cast<std::size_t>(left));
-  add([&](const float* from) HWY_ATTR { return hn::MaskedLoad(inside, d, from); },
-      [&](Vector v, float* to) HWY_ATTR { hn::BlendedStore(v, inside, d, to); }, j);
-#else
-  HWY_ALIGN float partial[static_cast<std::size_t>(lanes)] = {};
-  add(
-      [&](const float* from) HWY_ATTR {
-        for (Index i = 0; i < left; ++i) partial[i] = from[i];
-        return hn::Load(d, partial);
-      },
-      [&](Vector v, float* to) HWY_ATTR {
-        hn::Store(v, d, partial);
-        for (Index i = 0; i < left; ++i) to[i] = partial[i];
-      },
-      j);
-#endif
+  add([&](const float* from) HWY_ATTR { return load_some(d, from, left); },
+      [&](Vector v, float* to) HWY_ATTR { store_some(v, d, to, left); }, j);
 }
 
 template <Index rows>
@@ -179,13 +164,10 @@ void multiply_rows(const Product& p) {
   }
 }
 
-template <std::size_t... i>
-void multiply_few_rows(const Product& p, std::index_sequence<i...>) {
-  static constexpr void (*table[])(const Product&) = {multiply_rows<static_cast<Index>(i) + 2>...};
-  table[p.m - 2](p);
-}
 inline void multiply_few_rows(const Product& p) {
-  multiply_few_rows(p, std::make_index_sequence<static_cast<std::size_t>(most_few_rows) - 1>());
+  using Multiply = void (*)(const Product&);
+  const auto of = [](auto r, auto) -> Multiply { return multiply_rows<r.value + 1>; };
+  one_of<most_few_rows - 1, 1>(p.m - 1, 1, of)(p);
 }
 
 /// Whether one column is left beside whole vectors of columns; as a tile it would cost a vector. Only where C

@@ -7,7 +7,6 @@
 #include "blocks.hpp"
 #include "tiers.hpp"
 
-#include <memory>
 #include <utility>
 
 namespace assay::gemm_bf16 {

@@ -123,14 +123,4 @@ template <class Op>
 constexpr Plan::Direction direction =
     std::is_same_v<Op, Im2col> ? Plan::Direction::to_col : Plan::Direction::to_image;
 
-/// The kernel of one thread.
-template <class Op>
-auto kernel_of(PartFunction* function, const Problem& p) {
-  return [plan = Plan(p, direction<Op>, 1), function](const auto& in, auto& out) mutable {
-    with_arrays(in, out, [&](const float* from, float* to) {
-      function(plan.view(), from, to, plan.scratch(0), 0, 1);
-    });
-  };
-}
-
 }  // namespace assay::im2col

@@ -5,7 +5,7 @@
 //
 // One source for all SIMD targets; the variant `threaded` runs the same code by tiers().
 
-#include "im2col/plan.hpp"
+#include "im2col/threaded.hpp"
 
 #define HWY_TARGET_INCLUDE "im2col/simd.cpp"
 #include "vectors_inl.hpp"
@@ -237,8 +237,8 @@ HWY_INLINE void store_parts(DN d, V value, Index apart, Index width, float* col,
 /// Four elements of as many patches as there are lanes: block b of row k belongs to patch 4 b + k.
 template <class DN>
 HWY_INLINE Turned<DN> turned_patches(DN d, const float* split, const Index* offsets) {
-  return turn(d, hn::LoadU(d, split + offsets[0]), hn::LoadU(d, split + offsets[1]),
-              hn::LoadU(d, split + offsets[2]), hn::LoadU(d, split + offsets[3]));
+  return turn_blocks(d, hn::LoadU(d, split + offsets[0]), hn::LoadU(d, split + offsets[1]),
+                     hn::LoadU(d, split + offsets[2]), hn::LoadU(d, split + offsets[3]));
 }
 
 template <class DN>

@@ -16,9 +16,7 @@ const Register registered{[](Registry& r) {
                  .summary = "the best SIMD tier, rows of col divided among OpenMP threads",
                  .threaded = true,
                  .prepare = [](const Problem& p, const auto&, const Context& context) {
-                   const Window window = p.window();
-                   const Index elements = p.n * p.c * window.taps() * window.out_h() * window.out_w();
-                   const int threads = started_team(context, elements < break_even);
+                   const int threads = started_team(context, p.col_size() < break_even);
                    return kernel_of<Im2col>(best_of(tiers<Im2col>()).function, p, threads);
                  }});
 }};

@@ -1,4 +1,4 @@
-// The kernels of im2col and col2im on a team.
+// The kernels of im2col and col2im, on one thread or on a team.
 #pragma once
 
 #include "im2col/plan.hpp"
@@ -8,7 +8,7 @@ namespace assay::im2col {
 
 /// The kernel of started threads.
 template <class Op>
-auto kernel_of(PartFunction* function, const Problem& p, int threads) {
+auto kernel_of(PartFunction* function, const Problem& p, int threads = 1) {
   return [plan = Plan(p, direction<Op>, threads), function, threads](const auto& in, auto& out) mutable {
     const View view = plan.view();
     with_arrays(in, out, [&](const float* from, float* to) {

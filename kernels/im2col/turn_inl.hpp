@@ -18,19 +18,6 @@ using D = Floats;
 HWY_INLINE Index larger(Index a, Index b) { return a > b ? a : b; }
 
 #if HWY_TARGET != HWY_SCALAR
-/// Transposed blocks of four by four: element l of block b of `row k` was element k of block b of vector l.
-template <class DN>
-struct Turned {
-  hn::Vec<DN> row0, row1, row2, row3;
-};
-template <class DN, class V>
-HWY_INLINE Turned<DN> turn(DN d, V x0, V x1, V x2, V x3) {
-  const auto lower02 = hn::InterleaveLower(d, x0, x2), lower13 = hn::InterleaveLower(d, x1, x3);
-  const auto upper02 = hn::InterleaveUpper(d, x0, x2), upper13 = hn::InterleaveUpper(d, x1, x3);
-  return {hn::InterleaveLower(d, lower02, lower13), hn::InterleaveUpper(d, lower02, lower13),
-          hn::InterleaveLower(d, upper02, upper13), hn::InterleaveUpper(d, upper02, upper13)};
-}
-
 /// Blocks 0, 2, … of `even` with those of `odd` after each; and blocks 1, 3, … alike.
 template <class V>
 HWY_INLINE V even_blocks(V even, V odd) {
@@ -56,7 +43,7 @@ HWY_INLINE hn::Vec<DN> load_blocks(DN d, const float* col, Index size) {
 /// Transposes blocks of four patches by four elements and stores them as four rows.
 template <class DN, class V>
 HWY_INLINE void store_turned(DN d, V x0, V x1, V x2, V x3, float* to, Index step) {
-  const auto x = turn(d, x0, x1, x2, x3);
+  const auto x = turn_blocks(d, x0, x1, x2, x3);
   hn::StoreU(x.row0, d, to);
   hn::StoreU(x.row1, d, to + step);
   hn::StoreU(x.row2, d, to + 2 * step);

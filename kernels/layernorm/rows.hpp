@@ -23,11 +23,12 @@ struct Operands {
   float* mean = nullptr;
   float* rstd = nullptr;
   Index cols = 0;
+  bool stream = false;  ///< y goes past the caches, where rows start on a cache line
 };
 
 template <class Input, class Output>
-Operands operands(const Problem& p, const Input& in, Output& out) {
-  Operands on{.x = in.x.data(), .gamma = in.gamma.data(), .cols = p.cols};
+Operands operands(const Problem& p, const Input& in, Output& out, bool stream = false) {
+  Operands on{.x = in.x.data(), .gamma = in.gamma.data(), .cols = p.cols, .stream = stream};
   on.y = out.y.data();
   on.rstd = out.rstd.data();
   if constexpr (requires { in.beta; }) {
@@ -45,8 +46,9 @@ Operands operands(const Problem& p, const Input& in, Output& out) {
 using RowsFunction = void(const Operands&, Index first, Index last);
 
 /// The kernel that computes all rows in one call of `function`.
-inline auto kernel_of(RowsFunction* function, const Problem& p) {
-  return [function, p](const auto& in, auto& out) { function(operands(p, in, out), 0, p.rows); };
+inline auto kernel_of(RowsFunction* function, const Problem& p, bool stream) {
+  return
+      [function, p, stream](const auto& in, auto& out) { function(operands(p, in, out, stream), 0, p.rows); };
 }
 
 /// Calls visit.template operator()<Op>() for every contract that normalises rows.
@@ -66,9 +68,7 @@ void for_each_norm(const Visit& visit) {
 /// 1.0 at 8 MiB, 0.6 to 0.8 from 16 on.
 inline bool streams(double bytes) { return bytes > std::min(caches().last, 16 * caches().second); }
 
-/// `streaming` writes y past the caches, where rows start on a cache line.
 using Tier = assay::Tier<RowsFunction>;
-template <class Op>
 std::vector<Tier> tiers();
 
 /// The parts of a sum, which the compiler may keep in vectors; a single running sum, as in `naive`, has a

@@ -35,7 +35,7 @@ struct Kind {
 template <int rows>
 constexpr int unrolled = 4 / rows;
 
-/// Partial sums. step.column(k, j) adds the vectors at column j of all rows to part k.
+/// Partial sums.
 template <int rows>
 struct Parts {
   V part[std::size_t{rows}][std::size_t{unrolled<rows>}];
@@ -51,18 +51,17 @@ struct Parts {
   }
 };
 
+/// Calls step.column(k, j, access) for the vectors at column j of all rows, which it adds to part k.
 template <int rows, class Step>
 HWY_INLINE void walk(Index cols, Step& step) {
   constexpr int unroll = unrolled<rows>;
   Index j = 0;
   for (; j + unroll * lanes <= cols; j += unroll * lanes) {
     step.ahead(j, unroll * lanes);
-    for (int k = 0; k < unroll; ++k) step.column(k, j + k * lanes);
+    for (int k = 0; k < unroll; ++k) step.column(k, j + k * lanes, Whole{});
   }
-  for (; j + lanes <= cols; j += lanes) step.column(0, j);
-  if (j < cols) {
-    for (int i = 0; i < rows; ++i) step.part_of_vector(i, j, cols - j);
-  }
+  for (; j + lanes <= cols; j += lanes) step.column(0, j, Whole{});
+  if (j < cols) step.column(1, j, Some{cols - j});
 }
 
 /// The prefetches of a walk over `rows` rows: half a number or one number for each that it reads.
@@ -90,32 +89,19 @@ struct Sum {
     // With a mean, the second walk prefetches instead.
     if constexpr (!Kind::centred) next.fetch<Kind::rows>(j, columns);
   }
-  HWY_INLINE void column(int k, Index j) {
-    const D d;
+  template <class Access>
+  HWY_INLINE void column(int k, Index j, Access access) {
     for (int i = 0; i < Kind::rows; ++i) {
       const Index at = i * cols + j;
-      V value = hn::LoadU(d, x + at);
+      V value = access.load(x + at);
       if constexpr (Kind::adds) {
-        value = hn::Add(value, hn::LoadU(d, r + at));
-        hn::StoreU(value, d, s + at);
+        value = hn::Add(value, access.load(r + at));
+        access.store(value, s + at);
       }
-      add(i, k, value);
+      V& sum = sums.part[i][k];
+      // Squares without a mean are summed in this walk.
+      sum = Kind::centred ? hn::Add(sum, value) : hn::MulAdd(value, value, sum);
     }
-  }
-  HWY_INLINE void part_of_vector(int i, Index j, Index count) {
-    const D d;
-    const Index at = i * cols + j;
-    V value = load_some(d, x + at, count);
-    if constexpr (Kind::adds) {
-      value = hn::Add(value, load_some(d, r + at, count));
-      store_some(value, d, s + at, count);
-    }
-    add(i, 1, value);
-  }
-  HWY_INLINE void add(int i, int k, V value) {
-    V& sum = sums.part[i][k];
-    // Squares without a mean are summed in this walk.
-    sum = Kind::centred ? hn::Add(sum, value) : hn::MulAdd(value, value, sum);
   }
 };
 
@@ -129,17 +115,13 @@ struct Squares {
   Parts<Kind::rows> sums = {};
 
   HWY_INLINE void ahead(Index j, Index columns) const { next.fetch<Kind::rows>(j, columns); }
-  HWY_INLINE void column(int k, Index j) {
-    for (int i = 0; i < Kind::rows; ++i) add(i, k, hn::Sub(hn::LoadU(D(), x + i * cols + j), mean[i]));
-  }
-  HWY_INLINE void part_of_vector(int i, Index j, Index count) {
-    const D d;
-    // Lanes past the end hold zeros, whose deviation from the mean must not be added.
-    const auto inside = hn::FirstN(d, static_cast<std::size_t>(count));
-    add(i, 1, hn::IfThenElseZero(inside, hn::Sub(load_some(d, x + i * cols + j, count), mean[i])));
-  }
-  HWY_INLINE void add(int i, int k, V deviation) {
-    sums.part[i][k] = hn::MulAdd(deviation, deviation, sums.part[i][k]);
+  template <class Access>
+  HWY_INLINE void column(int k, Index j, Access access) {
+    for (int i = 0; i < Kind::rows; ++i) {
+      // Lanes past the end hold zeros, whose deviation from the mean must not be added.
+      const V deviation = access.inside(hn::Sub(access.load(x + i * cols + j), mean[i]));
+      sums.part[i][k] = hn::MulAdd(deviation, deviation, sums.part[i][k]);
+    }
   }
 };
 
@@ -156,24 +138,18 @@ struct Write {
   V rstd[std::size_t{rows}];
 
   HWY_INLINE void ahead(Index j, Index columns) const { next.fetch<rows>(j, columns); }
-  HWY_INLINE void column(int, Index j) const {
-    const D d;
+  template <class Access>
+  HWY_INLINE void column(int, Index j, Access access) const {
     // Loaded before the first store: for the compiler, a store might change them.
-    const V scale = hn::LoadU(d, gamma + j), shift = Kind::centred ? hn::LoadU(d, beta + j) : hn::Zero(d);
+    const V scale = access.load(gamma + j), shift = Kind::centred ? access.load(beta + j) : hn::Zero(D());
     for (int i = 0; i < rows; ++i) {
-      const V value = result(i, hn::LoadU(d, x + i * cols + j), scale, shift);
+      const V value = result(i, access.load(x + i * cols + j), scale, shift);
       if constexpr (Kind::store == Store::past_caches) {
-        hn::Stream(value, d, y + i * cols + j);
+        access.stream(value, y + i * cols + j);
       } else {
-        hn::StoreU(value, d, y + i * cols + j);
+        access.store(value, y + i * cols + j);
       }
     }
-  }
-  HWY_INLINE void part_of_vector(int i, Index j, Index count) const {
-    const D d;
-    const V shift = Kind::centred ? load_some(d, beta + j, count) : hn::Zero(d);
-    const V value = result(i, load_some(d, x + i * cols + j, count), load_some(d, gamma + j, count), shift);
-    store_some(value, d, y + i * cols + j, count);
   }
   HWY_INLINE V result(int i, V value, V scale, V shift) const {
     if constexpr (!Kind::centred) return hn::Mul(hn::Mul(value, rstd[i]), scale);
@@ -263,41 +239,29 @@ struct Walks {
   }
 };
 
+/// A function of its own for each kind: together in one, they would share its registers.
 template <bool centred, bool adds, Store store>
-HWY_INLINE void all(const Operands& on, Index first, Index last) {
+HWY_NOINLINE void all(const Operands& on, Index first, Index last) {
   const Index pairs = (last - first) / 2 * 2;
   Walks<Kind<centred, adds, store, 2>>{on}.run(first, first + pairs);
   Walks<Kind<centred, adds, store, 1>>{on}.run(first + pairs, last);
 }
 
 template <bool centred, bool adds>
-HWY_INLINE void streamed(const Operands& on, Index first, Index last) {
+HWY_INLINE void choose_store(const Operands& on, Index first, Index last) {
   // A line written in parts is read from memory after all.
   const bool whole_lines = on.cols % 16 == 0 && reinterpret_cast<std::uintptr_t>(on.y) % 64 == 0;
-  if (!whole_lines) return all<centred, adds, Store::cached>(on, first, last);
+  if (!on.stream || !whole_lines) return all<centred, adds, Store::cached>(on, first, last);
   all<centred, adds, Store::past_caches>(on, first, last);
   hwy::FlushStream();
 }
 
-void layernorm(const Operands& on, Index first, Index last) {
-  all<true, false, Store::cached>(on, first, last);
-}
-void rmsnorm(const Operands& on, Index first, Index last) {
-  all<false, false, Store::cached>(on, first, last);
-}
-void layernorm_residual(const Operands& on, Index first, Index last) {
-  all<true, true, Store::cached>(on, first, last);
-}
-void rmsnorm_residual(const Operands& on, Index first, Index last) {
-  all<false, true, Store::cached>(on, first, last);
-}
-void stream_layernorm(const Operands& on, Index first, Index last) { streamed<true, false>(on, first, last); }
-void stream_rmsnorm(const Operands& on, Index first, Index last) { streamed<false, false>(on, first, last); }
-void stream_layernorm_residual(const Operands& on, Index first, Index last) {
-  streamed<true, true>(on, first, last);
-}
-void stream_rmsnorm_residual(const Operands& on, Index first, Index last) {
-  streamed<false, true>(on, first, last);
+void normalize(const Operands& on, Index first, Index last) {
+  const bool centred = on.beta != nullptr, adds = on.r != nullptr;
+  if (centred && adds) return choose_store<true, true>(on, first, last);
+  if (centred) return choose_store<true, false>(on, first, last);
+  if (adds) return choose_store<false, true>(on, first, last);
+  choose_store<false, false>(on, first, last);
 }
 
 }  // namespace assay::layernorm::HWY_NAMESPACE
@@ -306,38 +270,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::layernorm {
 
-HWY_EXPORT(layernorm);
-HWY_EXPORT(rmsnorm);
-HWY_EXPORT(layernorm_residual);
-HWY_EXPORT(rmsnorm_residual);
-HWY_EXPORT(stream_layernorm);
-HWY_EXPORT(stream_rmsnorm);
-HWY_EXPORT(stream_layernorm_residual);
-HWY_EXPORT(stream_rmsnorm_residual);
+HWY_EXPORT(normalize);
 
-template <>
-std::vector<Tier> tiers<LayerNorm>() {
-  return tiers_in(HWY_DISPATCH_TABLE(layernorm), HWY_DISPATCH_TABLE(stream_layernorm));
-}
-template <>
-std::vector<Tier> tiers<RmsNorm>() {
-  return tiers_in(HWY_DISPATCH_TABLE(rmsnorm), HWY_DISPATCH_TABLE(stream_rmsnorm));
-}
-template <>
-std::vector<Tier> tiers<LayerNormResidual>() {
-  return tiers_in(HWY_DISPATCH_TABLE(layernorm_residual), HWY_DISPATCH_TABLE(stream_layernorm_residual));
-}
-template <>
-std::vector<Tier> tiers<RmsNormResidual>() {
-  return tiers_in(HWY_DISPATCH_TABLE(rmsnorm_residual), HWY_DISPATCH_TABLE(stream_rmsnorm_residual));
-}
+std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(normalize)); }
 
 const Register registered{[](Registry& r) {
   for_each_norm([&]<class Op>() {
     add_tiers<Op>(
-        r, tiers<Op>(),
+        r, tiers(),
         {.name = "simd", .summary = "vectors of {}, overlapping pairs of rows, the next fetched ahead"},
-        [](const Tier& tier, const Problem& p, const auto&) { return kernel_of(tier.function, p); });
+        [](const Tier& tier, const Problem& p, const auto&) { return kernel_of(tier.function, p, false); });
   });
 }};
 

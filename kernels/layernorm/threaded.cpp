@@ -21,10 +21,9 @@ auto prepare(const Problem& p, const typename Op::Input&, const Context& context
   constexpr Index arrays = requires(typename Op::Input in) { in.r; }
   ? 4 : 2;
   const int threads = started_team(context, elements < break_even(p.cols), p.rows);
-  const Tier tier = best_of(tiers<Op>());
-  const bool past_caches = streams(static_cast<double>(arrays * elements) * sizeof(float));
-  return [p, threads, function = past_caches ? tier.streaming : tier.function](const auto& in, auto& out) {
-    const Operands on = operands(p, in, out);
+  const bool stream = streams(static_cast<double>(arrays * elements) * sizeof(float));
+  return [p, threads, stream, function = best_of(tiers()).function](const auto& in, auto& out) {
+    const Operands on = operands(p, in, out, stream);
     on_rows(threads, p.rows, [&](Index first, Index last) { function(on, first, last); });
   };
 }

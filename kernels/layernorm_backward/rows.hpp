@@ -24,14 +24,16 @@ struct Operands {
   float* dgamma = nullptr;
   float* dbeta = nullptr;
   Index cols = 0;
+  bool stream = false;  ///< dx goes past the caches, where rows start on a cache line
 };
 
 template <class Input, class Output>
-Operands operands(const Problem& p, const Input& in, Output& out) {
+Operands operands(const Problem& p, const Input& in, Output& out, bool stream = false) {
   Operands on{.dy = in.dy.data(), .x = in.x.data(), .rstd = in.rstd.data(), .gamma = in.gamma.data()};
   on.dx = out.dx.data();
   on.dgamma = out.dgamma.data();
   on.cols = p.cols;
+  on.stream = stream;
   if constexpr (requires { in.mean; }) {
     on.mean = in.mean.data();
     on.dbeta = out.dbeta.data();
@@ -43,8 +45,9 @@ Operands operands(const Problem& p, const Input& in, Output& out) {
 using RowsFunction = void(const Operands&, Index first, Index last);
 
 /// The kernel that computes all rows in one call of `function`.
-inline auto kernel_of(RowsFunction* function, const Problem& p) {
-  return [function, p](const auto& in, auto& out) { function(operands(p, in, out), 0, p.rows); };
+inline auto kernel_of(RowsFunction* function, const Problem& p, bool stream) {
+  return
+      [function, p, stream](const auto& in, auto& out) { function(operands(p, in, out, stream), 0, p.rows); };
 }
 
 /// Calls visit.template operator()<Op>() for both contracts.
@@ -60,9 +63,7 @@ void for_each_norm(const Visit& visit) {
 /// 0.8); on two 0.8 at 2 MiB, 0.9 at 5, 0.7 from 24 on.
 inline bool streams(double bytes, int threads) { return bytes > caches().second * threads; }
 
-/// `streaming` writes dx past the caches, where rows start on a cache line.
 using Tier = assay::Tier<RowsFunction>;
-template <class Op>
 std::vector<Tier> tiers();
 
 }  // namespace assay::layernorm_backward

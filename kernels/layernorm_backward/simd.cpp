@@ -32,19 +32,6 @@ struct Kind {
   static constexpr int rows = rows_;
 };
 
-/// Access to a whole vector or to a part of one, so that the same code serves both.
-struct Whole {
-  HWY_INLINE V load(const float* p) const { return hn::LoadU(D(), p); }
-  HWY_INLINE void store(V value, float* p) const { hn::StoreU(value, D(), p); }
-  HWY_INLINE void stream(V value, float* p) const { hn::Stream(value, D(), p); }
-};
-struct Some {
-  Index count;
-  HWY_INLINE V load(const float* p) const { return load_some(D(), p, count); }
-  HWY_INLINE void store(V value, float* p) const { store_some(value, D(), p, count); }
-  HWY_INLINE void stream(V value, float* p) const { store(value, p); }
-};
-
 /// Calls step.column(k, j, access) for all vectors of a row. k alternates between 0 and 1.
 template <class Step>
 HWY_INLINE void walk(Index cols, Step& step) {
@@ -225,8 +212,9 @@ struct Walks {
   }
 };
 
+/// A function of its own for each kind: together in one, they would share its registers.
 template <bool centred, Store store>
-HWY_INLINE void all(const Operands& on, Index first, Index last) {
+HWY_NOINLINE void all(const Operands& on, Index first, Index last) {
   for (Index j = 0; j < on.cols; ++j) on.dgamma[j] = 0;
   for (Index j = 0; centred && j < on.cols; ++j) on.dbeta[j] = 0;
   const Index pairs = (last - first) / 2 * 2;
@@ -235,18 +223,18 @@ HWY_INLINE void all(const Operands& on, Index first, Index last) {
 }
 
 template <bool centred>
-HWY_INLINE void streamed(const Operands& on, Index first, Index last) {
+HWY_INLINE void choose_store(const Operands& on, Index first, Index last) {
   // A line written in parts is read from memory after all.
   const bool whole_lines = on.cols % 16 == 0 && reinterpret_cast<std::uintptr_t>(on.dx) % 64 == 0;
-  if (!whole_lines) return all<centred, Store::cached>(on, first, last);
+  if (!on.stream || !whole_lines) return all<centred, Store::cached>(on, first, last);
   all<centred, Store::past_caches>(on, first, last);
   hwy::FlushStream();
 }
 
-void layernorm(const Operands& on, Index first, Index last) { all<true, Store::cached>(on, first, last); }
-void rmsnorm(const Operands& on, Index first, Index last) { all<false, Store::cached>(on, first, last); }
-void stream_layernorm(const Operands& on, Index first, Index last) { streamed<true>(on, first, last); }
-void stream_rmsnorm(const Operands& on, Index first, Index last) { streamed<false>(on, first, last); }
+void gradient(const Operands& on, Index first, Index last) {
+  if (on.mean != nullptr) return choose_store<true>(on, first, last);
+  choose_store<false>(on, first, last);
+}
 
 }  // namespace assay::layernorm_backward::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -254,26 +242,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace assay::layernorm_backward {
 
-HWY_EXPORT(layernorm);
-HWY_EXPORT(rmsnorm);
-HWY_EXPORT(stream_layernorm);
-HWY_EXPORT(stream_rmsnorm);
+HWY_EXPORT(gradient);
 
-template <>
-std::vector<Tier> tiers<LayerNormBackward>() {
-  return tiers_in(HWY_DISPATCH_TABLE(layernorm), HWY_DISPATCH_TABLE(stream_layernorm));
-}
-template <>
-std::vector<Tier> tiers<RmsNormBackward>() {
-  return tiers_in(HWY_DISPATCH_TABLE(rmsnorm), HWY_DISPATCH_TABLE(stream_rmsnorm));
-}
+std::vector<Tier> tiers() { return tiers_in(HWY_DISPATCH_TABLE(gradient)); }
 
 const Register registered{[](Registry& r) {
   for_each_norm([&]<class Op>() {
     add_tiers<Op>(
-        r, tiers<Op>(),
+        r, tiers(),
         {.name = "simd", .summary = "vectors of {}, overlapping pairs of rows, the next fetched ahead"},
-        [](const Tier& tier, const Problem& p, const auto&) { return kernel_of(tier.function, p); });
+        [](const Tier& tier, const Problem& p, const auto&) { return kernel_of(tier.function, p, false); });
   });
 }};
 

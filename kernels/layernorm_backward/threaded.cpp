@@ -44,11 +44,10 @@ template <class Op>
 typename Variant<Op>::Kernel prepare(const Problem& p, const typename Op::Input&, const Context& context) {
   const Index elements = p.rows * p.cols;
   const int threads = started_team(context, elements < break_even, p.rows);
-  const Tier tier = best_of(tiers<Op>());
-  const bool past_caches = streams(3.0 * static_cast<double>(elements) * sizeof(float), threads);
-  return [p, threads, function = past_caches ? tier.streaming : tier.function,
-          partials = Partials(p.cols, threads)](const auto& in, auto& out) mutable {
-    const Operands on = operands(p, in, out);
+  const bool stream = streams(3.0 * static_cast<double>(elements) * sizeof(float), threads);
+  return [p, threads, stream, function = best_of(tiers()).function, partials = Partials(p.cols, threads)](
+             const auto& in, auto& out) mutable {
+    const Operands on = operands(p, in, out, stream);
     on_team(threads, threads, [&](int part) {
       function(part == 0 ? on : partials.redirected(on, part), p.rows * part / threads,
                p.rows * (part + 1) / threads);

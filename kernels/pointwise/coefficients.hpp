@@ -3,8 +3,6 @@
 // the polynomial, before its coefficients and its evaluation are rounded.
 #pragma once
 
-#include <cstdint>
-
 namespace assay::pointwise {
 
 /// 2^f = 1 + f (c[0] + c[1] f + …) for |f| <= 1/2, within 9.2e-8. The 1 is exact, so that exp(0) is.

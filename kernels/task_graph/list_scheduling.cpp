@@ -7,7 +7,6 @@
 #include "task_graph/executor.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace assay::task_graph {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "assay/ops/model.hpp"
 
-#include <functional>
 #include <optional>
 
 namespace assay::train_step {

@@ -20,9 +20,8 @@ class Transformer final : public training::Model<float> {
       : network_(network),
         segments_(network),
         elements_(best_of(pointwise::tiers())),
-        norm_(best_of(layernorm::tiers<LayerNorm>()).function),
-        sum_and_norm_(best_of(layernorm::tiers<LayerNormResidual>()).function),
-        norm_gradient_(best_of(layernorm_backward::tiers<LayerNormBackward>()).function) {}
+        norm_(best_of(layernorm::tiers()).function),
+        norm_gradient_(best_of(layernorm_backward::tiers()).function) {}
 
   void prepare(Index n) override {
     batch_.n = n;
@@ -73,16 +72,16 @@ class Transformer final : public training::Model<float> {
     queries_.forward(normal1_.data(), in(p, "attention.weight"), nullptr, 0, qkv_.data());
     attention_.forward(qkv_.data(), shares_.data(), mixed_.data());
     project_.forward(mixed_.data(), in(p, "project.weight"), in(p, "project.bias"), 1, projected_.data());
-    sum_and_norm_({.x = embedded_.data(),
-                   .r = projected_.data(),
-                   .gamma = in(p, "norm2.gamma"),
-                   .beta = in(p, "norm2.beta"),
-                   .s = attended_.data(),
-                   .y = normal2_.data(),
-                   .mean = mean2_.data(),
-                   .rstd = rstd2_.data(),
-                   .cols = d},
-                  0, rows);
+    norm_({.x = embedded_.data(),
+           .r = projected_.data(),
+           .gamma = in(p, "norm2.gamma"),
+           .beta = in(p, "norm2.beta"),
+           .s = attended_.data(),
+           .y = normal2_.data(),
+           .mean = mean2_.data(),
+           .rstd = rstd2_.data(),
+           .cols = d},
+          0, rows);
     expand_.forward(normal2_.data(), in(p, "expand.weight"), in(p, "expand.bias"), 1, expanded_.data());
     elements_.functions<pointwise::Gelu>().plain({.in = {expanded_.data()}, .out = {activated_.data()}}, 0,
                                                  activated_.size());
@@ -171,7 +170,7 @@ class Transformer final : public training::Model<float> {
   Network network_;
   training::Segments segments_;
   pointwise::Tier elements_;
-  layernorm::RowsFunction *norm_, *sum_and_norm_;
+  layernorm::RowsFunction* norm_;
   layernorm_backward::RowsFunction* norm_gradient_;
   Batch batch_;
   Products products_;
