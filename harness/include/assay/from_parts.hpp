@@ -4,6 +4,7 @@
 #include "assay/operation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -41,11 +42,16 @@ double elements_of(const auto& part, const Problem& problem) {
 }
 
 template <class Problem>
-auto buffer_of(const auto& part, const Problem& problem, const Setting& setting) {
+Index size_of(const auto& part, const Problem& problem) {
   static_assert(std::tuple_size_v<decltype(part.extents)> > 0, "give the part its extents");
   Index size = 1;
   for (const Index extent : extents_of(part, problem)) size *= extent;
-  return setting.buffer<typename std::remove_cvref_t<decltype(part)>::Element>(size);
+  return size;
+}
+
+template <class Problem>
+auto buffer_of(const auto& part, const Problem& problem, const Setting& setting) {
+  return setting.buffer<typename std::remove_cvref_t<decltype(part)>::Element>(size_of(part, problem));
 }
 
 /// The expectations of `count` parts, in their order.
@@ -76,6 +82,8 @@ struct FromParts {
   using Expected = Expectation;
   static constexpr int version = 1;
   static constexpr bool f32 = true;  ///< as Cost::f32
+  /// Sums that no fill keeps exact; or bytes, of which any will do.
+  static constexpr std::array fills{Fill::uniform};
 
   /// Work of a call that only moves numbers.
   template <class O = Op>
@@ -164,6 +172,17 @@ struct FromParts {
       return (... & judged(std::get<k>(parts), std::get<k>(expected)));
     }
     (std::make_index_sequence<count>());
+  }
+};
+
+/// The same, of a contract whose output is judged element by element: each element of each part is a unit, in
+/// the order of the parts.
+template <class Op>
+struct ByElement : FromParts<Op> {
+  template <class O = Op>
+  static Index units(const typename O::Problem& problem) {
+    return std::apply([&](const auto&... parts) { return (... + detail::size_of(parts, problem)); },
+                      O::Output::parts());
   }
 };
 

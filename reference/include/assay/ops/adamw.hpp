@@ -186,7 +186,6 @@ struct AdamW : FromParts<AdamW<Formula>> {
   struct Expected {
     Expectation p, m, v;
   };
-  static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
   static Input make_input(const Problem&, Setting&);

@@ -62,7 +62,6 @@ struct Attention : FromParts<Attention> {
       return std::tuple{part("y", &Output::y, &Problem::heads, &Problem::tokens, &Problem::d)};
     }
   };
-  static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
   static Input make_input(const Problem&, Setting&);
@@ -137,7 +136,6 @@ struct SoftmaxCrossEntropy : FromParts<SoftmaxCrossEntropy> {
   struct Expected {
     Expectation loss, dx;
   };
-  static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
   static Input make_input(const Problem&, Setting&);

@@ -106,8 +106,6 @@ struct BatchRetrieval : FromParts<BatchRetrieval> {
   };
   /// The judge makes what it expects record by record: only the window of this call counts.
   struct Expected {};
-  // Bytes have no rounding, and any will do.
-  static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
   static double footprint(const Problem&);
@@ -236,8 +234,6 @@ struct DataLoader : FromParts<DataLoader> {
     std::vector<std::uint64_t> digest;  ///< [samples], by sample
     std::vector<Index> place;           ///< [samples]: order[place[i]] = i
   };
-  // Bytes have no rounding, and any will do.
-  static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
   static double footprint(const Problem&);

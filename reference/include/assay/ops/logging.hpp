@@ -92,7 +92,6 @@ struct Logging : FromParts<Logging> {
   struct Expected {
     std::string text;
   };
-  static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
   static Input make_input(const Problem&, Setting&);
@@ -209,7 +208,6 @@ struct LossReadback : FromParts<LossReadback> {
   struct Expected {
     std::vector<std::uint64_t> loss, correct, batch;
   };
-  static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
   static Expected expect(const Problem&, const Input&, Setting&);

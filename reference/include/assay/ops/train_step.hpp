@@ -101,8 +101,6 @@ struct TrainStep : FromParts<TrainStep> {
     Rounded loss;
     std::vector<double> g, bound;
   };
-  // No sum of exponentials is exact.
-  static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
   static double footprint(const Problem&);
