@@ -351,11 +351,8 @@ auto GemmBf16::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-auto GemmBf16::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<std::uint16_t>(p.m * p.k), setting.buffer<std::uint16_t>(p.k * p.n)};
-  for (std::uint16_t& x : in.a) x = bf16::round(setting.draw());
-  for (std::uint16_t& x : in.b) x = bf16::round(setting.draw());
-  return in;
+void GemmBf16::draw(const Problem&, std::string_view, std::uint16_t& element, Setting& setting) {
+  element = bf16::round(setting.draw());
 }
 
 auto GemmBf16::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {

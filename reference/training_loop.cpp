@@ -72,11 +72,6 @@ void naive_chunks(const Chunks::Problem& p, const Chunks::Input& in, Chunks::Out
   chunks::work(p, in, 0, p.n, out);
 }
 
-float of_order_one(Rng& rng) {
-  const double size = rng.uniform(0.5, 1.5);
-  return static_cast<float>(rng.unit() < 0.5 ? -size : size);
-}
-
 const Register registered{[](Registry& r) {
   const auto prepare = [](const StagedCopy::Problem& p, const auto&, const Context&) {
     return [p, stage = std::make_shared<Buffer<float>>(p.n)](const StagedCopy::Input& in,
@@ -162,11 +157,8 @@ auto Concatenate::corner_cases() -> std::vector<Problem> {
                             "pieces=20,n=5,types=same|mixed"});
 }
 
-auto Concatenate::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.narrow()), setting.buffer<double>(p.wide())};
-  for (float& x : in.narrow) x = setting.draw();
-  for (double& x : in.wide) x = setting.rng.uniform(-1, 1);
-  return in;
+void Concatenate::draw(const Problem&, std::string_view, double& element, Setting& setting) {
+  element = setting.rng.uniform(-1, 1);
 }
 
 auto Concatenate::expect(const Problem& p, const Input& in, Setting&) -> Expected {
@@ -258,12 +250,9 @@ auto Checkpointing::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-auto Checkpointing::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.n), setting.buffer<float>(p.layers * p.n), setting.buffer<float>(p.n)};
-  for (auto* part : {&in.x, &in.w, &in.dy}) {
-    for (float& x : *part) x = of_order_one(setting.rng);
-  }
-  return in;
+void Checkpointing::draw(const Problem&, std::string_view, float& element, Setting& setting) {
+  const double size = setting.rng.uniform(0.5, 1.5);
+  element = static_cast<float>(setting.rng.unit() < 0.5 ? -size : size);
 }
 
 auto Checkpointing::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
@@ -297,9 +286,9 @@ auto Checkpointing::expect(const Problem& p, const Input& in, Setting& setting) 
   return want;
 }
 
-void Checkpointing::salt(const Problem&, const Input&, std::string_view, Index, float& element,
+void Checkpointing::salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
                          Setting& setting) {
-  element = of_order_one(setting.rng);
+  draw(p, part, element, setting);
 }
 
 template class detail::TypedOperation<StagedCopy>;

@@ -124,14 +124,17 @@ struct FromParts {
            std::apply([&](const auto&... parts) { return (... + expected(parts)); }, O::Output::parts());
   }
 
-  /// Numbers as the setting draws them, part by part.
+  /// Part by part: each element as O::draw(problem, part's name, element, setting) stores it, where there is
+  /// one for its type; else a number as the setting draws it.
   template <class O = Op>
   static typename O::Input make_input(const typename O::Problem& problem, Setting& setting) {
     typename O::Input in;
     const auto fill = [&](const auto& part) {
       auto& buffer = part.of(in) = detail::buffer_of(part, problem, setting);
       for (auto& x : buffer) {
-        if constexpr (std::is_same_v<decltype(x), std::uint64_t&>) {
+        if constexpr (requires { O::draw(problem, part.name, x, setting); }) {
+          O::draw(problem, part.name, x, setting);
+        } else if constexpr (std::is_same_v<decltype(x), std::uint64_t&>) {
           x = setting.rng.next();
         } else {
           x = setting.draw();

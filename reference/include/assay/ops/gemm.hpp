@@ -254,7 +254,7 @@ struct GemmBf16 : ByElement<GemmBf16> {
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static Input make_input(const Problem&, Setting&);
+  static void draw(const Problem&, std::string_view part, std::uint16_t& element, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static constexpr bool f32 = false;
   static double flops(const Problem& p) { return 2 * p.multiply_adds(); }

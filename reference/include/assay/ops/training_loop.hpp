@@ -183,7 +183,7 @@ struct Concatenate : FromParts<Concatenate> {
   };
 
   static std::vector<Problem> corner_cases();
-  static Input make_input(const Problem&, Setting&);
+  static void draw(const Problem&, std::string_view part, double& element, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
 };
 
@@ -381,7 +381,7 @@ struct Checkpointing : FromParts<Checkpointing> {
   };
 
   static std::vector<Problem> corner_cases();
-  static Input make_input(const Problem&, Setting&);
+  static void draw(const Problem&, std::string_view part, float& element, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Activations are a kernel's own.
   static double flops(const Problem& p) { return 3 * product(p.layers, p.n); }
