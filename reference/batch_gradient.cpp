@@ -68,15 +68,13 @@ std::vector<double> GradientAccumulation::weights(const Problem& p) {
   return out;
 }
 
-std::vector<GradientAccumulation::Problem> GradientAccumulation::corner_cases() {
-  return problems<Problem>(
-      {"n=1|2|3|7|8|15|16|17|31|33|64|65|127|257,batch=8,micro=4",
-       // One micro-batch, a batch smaller than one, many, and last ones that are partial.
-       "n=101,batch=4|3,micro=4", "n=101,batch=1|16,micro=1", "n=101,batch=10,micro=4",
-       "n=101,batch=9,micro=8", "n=101,batch=17,micro=3",
-       // Beyond the size below which a threaded variant stays on one thread.
-       "n=73751,batch=10,micro=4"});
-}
+const Corners GradientAccumulation::corners = {
+    "n=1|2|3|7|8|15|16|17|31|33|64|65|127|257,batch=8,micro=4",
+    // One micro-batch, a batch smaller than one, many, and last ones that are partial.
+    "n=101,batch=4|3,micro=4", "n=101,batch=1|16,micro=1", "n=101,batch=10,micro=4", "n=101,batch=9,micro=8",
+    "n=101,batch=17,micro=3",
+    // Beyond the size below which a threaded variant stays on one thread.
+    "n=73751,batch=10,micro=4"};
 
 GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, const Input& in,
                                                             Setting& setting) {
@@ -97,12 +95,10 @@ GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, co
   return want;
 }
 
-std::vector<GradientClip::Problem> GradientClip::corner_cases() {
-  return problems<Problem>(
-      {"n=1|2|3|7|8|15|16|17|31|33|63|65|127|129|257|1023|1025|4099|5000,size=above|below",
-       // Beyond the size below which a threaded variant stays on one thread.
-       "n=73751", "n=37|1025|73751,size=nan|infinite|huge|tiny"});
-}
+const Corners GradientClip::corners = {
+    "n=1|2|3|7|8|15|16|17|31|33|63|65|127|129|257|1023|1025|4099|5000,size=above|below",
+    // Beyond the size below which a threaded variant stays on one thread.
+    "n=73751", "n=37|1025|73751,size=nan|infinite|huge|tiny"};
 
 GradientClip::Input GradientClip::make_input(const Problem& p, Setting& setting) {
   Input in{setting.buffer<float>(p.n)};

@@ -105,12 +105,10 @@ void naive(const Logging::Problem& p, const Logging::Input& in, Logging::Output&
 
 }  // namespace
 
-auto Logging::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({"batches=1,every=1", "batches=7,every=1", "batches=100,every=2",
-                            "batches=10,every=4", "batches=3,every=8", "batches=300,every=1,fails=290",
-                            "batches=20,every=3,fails=11", "batches=8,every=4,fails=1",
-                            "batches=8,every=4,fails=8"});
-}
+const Corners Logging::corners = {
+    "batches=1,every=1",           "batches=7,every=1",         "batches=100,every=2",
+    "batches=10,every=4",          "batches=3,every=8",         "batches=300,every=1,fails=290",
+    "batches=20,every=3,fails=11", "batches=8,every=4,fails=1", "batches=8,every=4,fails=8"};
 
 auto Logging::make_input(const Problem& p, Setting& setting) -> Input {
   return {drawn(p.batches, setting), std::make_shared<logging::LogFile>()};
@@ -259,10 +257,9 @@ const Register registered{[](Registry& r) {
                        .prepare = prepare});
 }};
 
-auto LossReadback::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({"steps=1,every=1", "steps=7,every=1,grain=3,host=2", "steps=8,every=4,grain=5",
-                            "steps=10,every=4,grain=2,host=9", "steps=3,every=8"});
-}
+const Corners LossReadback::corners = {"steps=1,every=1", "steps=7,every=1,grain=3,host=2",
+                                       "steps=8,every=4,grain=5", "steps=10,every=4,grain=2,host=9",
+                                       "steps=3,every=8"};
 
 auto LossReadback::expect(const Problem& p, const Input& in, Setting&) -> Expected {
   Expected want{{}, {}, {0}};

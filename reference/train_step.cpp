@@ -115,27 +115,25 @@ Network TrainStep::network_of(const Problem& p) {
 
 Index TrainStep::Problem::parameters() const { return Segments(network_of(*this)).total(); }
 
-std::vector<Problem> TrainStep::corner_cases() {
-  return problems<Problem>({
-      // One image and odd batches; odd sides, whose half is rounded up; filters around a vector; late steps.
-      "batch=1,channels=1,side=8,width=1",
-      "batch=2,channels=3,side=8,width=3",
-      "batch=3,channels=2,side=9,width=4,t=2",
-      "batch=5,channels=1,side=11,width=5,t=1000",
-      "batch=1,channels=1,side=13,width=9,t=100000",
-      // Many images, whose gradients cancel so far that nothing is clipped.
-      "batch=60,channels=1,side=8,width=2",
-      // One token, a head for each number, one head; widths that are no multiple of a vector.
-      "network=transformer,batch=1,channels=1,side=8,width=6,patch=8,heads=1",
-      "network=transformer,batch=2,channels=1,side=8,width=8,heads=2",
-      "network=transformer,batch=3,channels=1,side=8,width=5,heads=5,mask=causal,t=2",
-      "network=transformer,batch=1,channels=3,side=9,width=12,patch=3,heads=3,mask=causal,t=1000",
-      "network=transformer,batch=2,channels=2,side=8,width=17,patch=2,heads=1,t=3",
-      // Enough work for two threads.
-      "batch=7,channels=3,side=16,width=8",
-      "network=transformer,batch=9,channels=1,side=12,width=16,patch=3,heads=4,mask=causal",
-  });
-}
+const Corners TrainStep::corners = {
+    // One image and odd batches; odd sides, whose half is rounded up; filters around a vector; late steps.
+    "batch=1,channels=1,side=8,width=1",
+    "batch=2,channels=3,side=8,width=3",
+    "batch=3,channels=2,side=9,width=4,t=2",
+    "batch=5,channels=1,side=11,width=5,t=1000",
+    "batch=1,channels=1,side=13,width=9,t=100000",
+    // Many images, whose gradients cancel so far that nothing is clipped.
+    "batch=60,channels=1,side=8,width=2",
+    // One token, a head for each number, one head; widths that are no multiple of a vector.
+    "network=transformer,batch=1,channels=1,side=8,width=6,patch=8,heads=1",
+    "network=transformer,batch=2,channels=1,side=8,width=8,heads=2",
+    "network=transformer,batch=3,channels=1,side=8,width=5,heads=5,mask=causal,t=2",
+    "network=transformer,batch=1,channels=3,side=9,width=12,patch=3,heads=3,mask=causal,t=1000",
+    "network=transformer,batch=2,channels=2,side=8,width=17,patch=2,heads=1,t=3",
+    // Enough work for two threads.
+    "batch=7,channels=3,side=16,width=8",
+    "network=transformer,batch=9,channels=1,side=12,width=16,patch=3,heads=4,mask=causal",
+};
 
 double TrainStep::footprint(const Problem& p) {
   const Cost moved = FromParts::cost(p);

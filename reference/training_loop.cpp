@@ -114,10 +114,8 @@ const Register registered{[](Registry& r) {
 
 }  // namespace
 
-auto StagedCopy::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({"batches=1,n=1|16,rounds=3", "batches=2,n=2|33,rounds=3",
-                            "batches=3,n=7,rounds=3", "batches=5,n=257,rounds=3", "batches=4,n=5"});
-}
+const Corners StagedCopy::corners = {"batches=1,n=1|16,rounds=3", "batches=2,n=2|33,rounds=3",
+                                     "batches=3,n=7,rounds=3", "batches=5,n=257,rounds=3", "batches=4,n=5"};
 
 auto StagedCopy::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const double bound = rounding::g(static_cast<double>(p.rounds)) * 2;
@@ -127,14 +125,12 @@ auto StagedCopy::expect(const Problem& p, const Input& in, Setting& setting) -> 
   });
 }
 
-auto StateBuffers::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>(
-      {// One batch, batches that are all full, short last ones, and a batch larger than there are samples.
-       "samples=1,batch=1,hidden=8,steps=3", "samples=8,batch=8,hidden=15,steps=3",
-       "samples=12,batch=4,hidden=19,steps=3", "samples=10,batch=4,hidden=17,steps=3",
-       "samples=9,batch=8,hidden=16,steps=3", "samples=3,batch=5,hidden=10,steps=3",
-       "samples=17,batch=5,hidden=24,steps=3", "samples=10,batch=4,hidden=1"});
-}
+const Corners StateBuffers::corners = {
+    // One batch, batches that are all full, short last ones, and a batch larger than there are samples.
+    "samples=1,batch=1,hidden=8,steps=3",   "samples=8,batch=8,hidden=15,steps=3",
+    "samples=12,batch=4,hidden=19,steps=3", "samples=10,batch=4,hidden=17,steps=3",
+    "samples=9,batch=8,hidden=16,steps=3",  "samples=3,batch=5,hidden=10,steps=3",
+    "samples=17,batch=5,hidden=24,steps=3", "samples=10,batch=4,hidden=1"};
 
 auto StateBuffers::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const double bound = setting.fill == Fill::exact ? 0 : rounding::g(static_cast<double>(p.steps)) * 2;
@@ -151,11 +147,9 @@ Index Concatenate::Problem::numbers(bool wide) const {
   return sum;
 }
 
-auto Concatenate::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({"pieces=1|3,n=1,types=same|mixed", "pieces=2,n=7,types=same|mixed",
-                            "pieces=4,n=16,types=same|mixed", "pieces=7,n=33,types=same|mixed",
-                            "pieces=20,n=5,types=same|mixed"});
-}
+const Corners Concatenate::corners = {"pieces=1|3,n=1,types=same|mixed", "pieces=2,n=7,types=same|mixed",
+                                      "pieces=4,n=16,types=same|mixed", "pieces=7,n=33,types=same|mixed",
+                                      "pieces=20,n=5,types=same|mixed"};
 
 void Concatenate::draw(const Problem&, std::string_view, double& element, Setting& setting) {
   element = setting.rng.uniform(-1, 1);
@@ -171,10 +165,9 @@ auto Concatenate::expect(const Problem& p, const Input& in, Setting&) -> Expecte
   return want;
 }
 
-auto TableCopy::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({"columns=1,rows=1|33", "columns=2,rows=7", "columns=3,rows=16",
-                            "columns=8,rows=100", "columns=3,rows=10,every=3", "columns=2,rows=5,every=9"});
-}
+const Corners TableCopy::corners = {"columns=1,rows=1|33",       "columns=2,rows=7",
+                                    "columns=3,rows=16",         "columns=8,rows=100",
+                                    "columns=3,rows=10,every=3", "columns=2,rows=5,every=9"};
 
 auto TableCopy::expect(const Problem& p, const Input& in, Setting&) -> Expected {
   Expected want;

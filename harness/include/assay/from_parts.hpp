@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -74,6 +75,9 @@ auto expectations(const Expected& want) {
 
 }  // namespace detail
 
+/// Texts of problems, as problems() takes them.
+using Corners = std::initializer_list<const char*>;
+
 /// The base of a contract `Op` whose parts have extents. It gives what follows from them; where it does not
 /// fit, the contract writes its own, which may call this one. What is expected of an output of several parts
 /// is an aggregate: an Expectation for each, or a vector of integers, in their order.
@@ -84,6 +88,12 @@ struct FromParts {
   static constexpr bool f32 = true;  ///< as Cost::f32
   /// Sums that no fill keeps exact; or bytes, of which any will do.
   static constexpr std::array fills{Fill::uniform};
+
+  /// The problems of O::corners, a `static const Corners`.
+  template <class O = Op>
+  static std::vector<typename O::Problem> corner_cases() {
+    return problems<typename O::Problem>({O::corners.begin(), O::corners.end()});
+  }
 
   /// Work of a call that only moves numbers.
   template <class O = Op>

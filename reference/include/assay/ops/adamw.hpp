@@ -187,7 +187,7 @@ struct AdamW : FromParts<AdamW<Formula>> {
     Expectation p, m, v;
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);

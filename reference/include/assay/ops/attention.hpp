@@ -63,7 +63,7 @@ struct Attention : FromParts<Attention> {
     }
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Two products of d terms for each pair of a row and a key that it sees; exponentials count nothing.
@@ -137,7 +137,7 @@ struct SoftmaxCrossEntropy : FromParts<SoftmaxCrossEntropy> {
     Expectation loss, dx;
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Of the operations those around the exponential.

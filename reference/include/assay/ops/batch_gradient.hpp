@@ -50,7 +50,7 @@ struct GradientAccumulation : ByElement<GradientAccumulation> {
     static constexpr auto parts() { return std::tuple{part("sum", &Output::sum, &Problem::n)}; }
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Variants that follow the micro-batches move more than is counted.
   static double flops(const Problem& p) { return 2 * product(p.n, p.micro_batches()); }
@@ -108,7 +108,7 @@ struct GradientClip : FromParts<GradientClip> {
     std::vector<Index> units;  ///< as in Setting
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);

@@ -107,7 +107,7 @@ struct BatchRetrieval : FromParts<BatchRetrieval> {
   /// The judge makes what it expects record by record: only the window of this call counts.
   struct Expected {};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
@@ -235,7 +235,7 @@ struct DataLoader : FromParts<DataLoader> {
     std::vector<Index> place;           ///< [samples]: order[place[i]] = i
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);

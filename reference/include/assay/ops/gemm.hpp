@@ -135,7 +135,7 @@ struct Gemv : ByElement<Gemv> {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return 2 * product(p.m, p.n); }
@@ -304,7 +304,7 @@ struct SmallProducts : ByElement<SmallProducts> {
     }
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return 2 * product(p.samples * p.rows, p.n, p.k + 1); }
 };

@@ -314,6 +314,7 @@ struct LayerNormBackward : layernorm::RowsAndColumns, FromParts<LayerNormBackwar
   };
   static constexpr std::array fills{Fill::exact, Fill::offset, Fill::uniform};
 
+  using RowsAndColumns::corner_cases;
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return 13 * product(p.rows, p.cols); }
 };
@@ -357,6 +358,7 @@ struct RmsNormBackward : layernorm::RowsAndColumns, FromParts<RmsNormBackward> {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
+  using RowsAndColumns::corner_cases;
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return 9 * product(p.rows, p.cols); }
 };

@@ -93,7 +93,7 @@ struct Logging : FromParts<Logging> {
     std::string text;
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
@@ -209,7 +209,7 @@ struct LossReadback : FromParts<LossReadback> {
     std::vector<std::uint64_t> loss, correct, batch;
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   static Cost cost(const Problem&);
   static bool has_helpers(const Problem&) { return true; }

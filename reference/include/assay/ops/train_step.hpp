@@ -102,7 +102,7 @@ struct TrainStep : FromParts<TrainStep> {
     std::vector<double> g, bound;
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);

@@ -45,7 +45,7 @@ struct StagedCopy : ByElement<StagedCopy> {
     }
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return product(p.batches, p.n); }
 };
@@ -105,7 +105,7 @@ struct StateBuffers : ByElement<StateBuffers> {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   /// The state does not count.
   static double flops(const Problem& p) { return 2 * product(p.samples, p.hidden); }
@@ -182,7 +182,7 @@ struct Concatenate : FromParts<Concatenate> {
     Expectation narrow, wide;  ///< one of them is empty
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static void draw(const Problem&, std::string_view part, double& element, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
 };
@@ -257,7 +257,7 @@ struct TableCopy : FromParts<TableCopy> {
     Expectation original, read;
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Counts the numbers that are read from both tables, and the columns that change.
   static Cost cost(const Problem&);
