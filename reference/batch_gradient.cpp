@@ -32,14 +32,6 @@ Real kept(Real norm) {
   return factor >= 1 ? Real{1} : factor;
 }
 
-/// Sums in double for both precisions, as frameworks do it on a CPU: one float does not hold the sum of many
-/// squares.
-double norm_of(const Buffer<float>& gradients) {
-  double squares = 0;
-  for (const float x : gradients) squares += static_cast<double>(x) * static_cast<double>(x);
-  return std::sqrt(squares);
-}
-
 void naive_accumulation(const GradientAccumulation::Problem& p, const GradientAccumulation::Input& in,
                         GradientAccumulation::Output& out) {
   accumulate<float>(
@@ -47,7 +39,7 @@ void naive_accumulation(const GradientAccumulation::Problem& p, const GradientAc
 }
 
 void naive_clip(const GradientClip::Problem& p, const GradientClip::Input& in, GradientClip::Output& out) {
-  out.norm[0] = static_cast<float>(norm_of(in.g));
+  out.norm[0] = static_cast<float>(GradientClip::norm_of(in.g));
   const float c = kept<float>(out.norm[0]);
   for (Index i = 0; i < p.n; ++i) out.y[i] = c * in.g[i];
 }
@@ -93,6 +85,12 @@ GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, co
     }
   }
   return want;
+}
+
+double GradientClip::norm_of(std::span<const float> gradients) {
+  double squares = 0;
+  for (const float x : gradients) squares += static_cast<double>(x) * static_cast<double>(x);
+  return std::sqrt(squares);
 }
 
 const Corners GradientClip::corners = {

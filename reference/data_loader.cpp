@@ -16,11 +16,7 @@ namespace assay {
 void generate_record(std::uint64_t key, Index i, std::span<std::byte> into) {
   std::uint64_t counter = key + static_cast<std::uint64_t>(i) * 0xd1342543de82ef95U;
   while (!into.empty()) {
-    counter += 0x9e3779b97f4a7c15U;
-    std::uint64_t z = counter;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    z ^= z >> 31;
+    const std::uint64_t z = splitmix64(counter);
     const std::size_t count = std::min(into.size(), sizeof z);
     std::memcpy(into.data(), &z, count);
     into = into.subspan(count);

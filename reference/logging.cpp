@@ -158,14 +158,8 @@ Cost Logging::cost(const Problem& p) {
 namespace loss_readback {
 namespace {
 
-// splitmix64: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
 std::uint64_t scrambled(std::uint64_t value, Index rounds) {
-  for (Index round = 0; round < rounds; ++round) {
-    value += 0x9e3779b97f4a7c15U;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-    value ^= value >> 31;
-  }
+  for (Index round = 0; round < rounds; ++round) value = splitmix64(value);
   return value;
 }
 

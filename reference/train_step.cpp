@@ -46,12 +46,6 @@ Agreement judge_segments(const Network& network, std::string_view array, std::sp
   return outcome;
 }
 
-double norm_of(const Buffer<float>& gradient) {
-  double squares = 0;
-  for (const float x : gradient) squares += static_cast<double>(x) * static_cast<double>(x);
-  return std::sqrt(squares);
-}
-
 /// The state after the step, from the gradient and the norm that were written.
 struct Update {
   std::vector<double> p, m, v, p_bound, m_bound, v_bound;
@@ -180,7 +174,7 @@ Agreement TrainStep::judge(const Problem& p, const Input& in, const Expected& wa
   const Agreement gradient = judge_number("loss", out.loss, want.loss.value, want.loss.bound()) &
                              judge_segments(network, "g", out.g, want.g, want.bound);
   if (!gradient.agrees) return gradient;
-  const double norm = norm_of(out.g);
+  const double norm = GradientClip::norm_of(out.g);
   const Agreement clipped = gradient & judge_number("norm", out.norm, norm, g(36) * norm);
   if (!clipped.agrees) return clipped;
   const Update after(p, in, out);
@@ -235,11 +229,7 @@ class NaiveTrainer final : public Trainer {
   void backward(const State& at) override { model_->backward(at.p, logit_gradient_.data(), at.g); }
 
   float clip(const State& at) override {
-    double squares = 0;
-    for (std::size_t i = 0; i < clipped_.size(); ++i) {
-      squares += static_cast<double>(at.g[i]) * static_cast<double>(at.g[i]);
-    }
-    const float norm = static_cast<float>(std::sqrt(squares));
+    const float norm = static_cast<float>(GradientClip::norm_of({at.g, clipped_.size()}));
     constexpr auto limit = static_cast<float>(GradientClip::limit),
                    floor = static_cast<float>(GradientClip::floor);
     const float kept = std::min(1.0F, limit / (norm + floor));

@@ -5,6 +5,7 @@
 #include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
+#include <span>
 #include <vector>
 
 namespace assay {
@@ -109,6 +110,9 @@ struct GradientClip : FromParts<GradientClip> {
   };
 
   static const Corners corners;
+  /// Sums in double for both precisions, as frameworks do it on a CPU: one float does not hold the sum of
+  /// many squares.
+  static double norm_of(std::span<const float> gradients);
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);

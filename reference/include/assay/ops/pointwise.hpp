@@ -97,11 +97,13 @@ struct Pointwise : FromParts<Pointwise<Formula>> {
   using Expected = std::array<Expectation, outputs>;
   static constexpr auto fills = pointwise::fills_of<Formula::domain>();
 
-  static std::vector<Problem> corner_cases();
-  static Input make_input(const Problem&, Setting&);
-  static Expected expect(const Problem&, const Input&, Setting&);
+  // Out of line, for what calls them without the registry.
+  __attribute__((noinline)) static std::vector<Problem> corner_cases();
+  __attribute__((noinline)) static Input make_input(const Problem&, Setting&);
+  __attribute__((noinline)) static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return static_cast<double>(p.size()) * Formula::flops; }
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
+  __attribute__((noinline)) static void salt(const Problem&, const Input&, std::string_view part, Index at,
+                                             float& element, Setting&);
   /// A unit is an element of every output.
   static Index units(const Problem& p) { return p.size(); }
 };
