@@ -76,14 +76,12 @@ const Register epsilon_inside{register_naive<adamw::EpsilonInside>};
 }  // namespace
 
 template <class Formula>
-auto AdamW<Formula>::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({// Around the lane counts 4, 8, 16 and blocks of up to four vectors, and primes;
-                            // at a step with moments.
-                            "n=1|2|3|4|5|7|8|9|13|15|16|17|31|32|33|47|63|64|65|127|129|257,t=10",
-                            "n=101,t=1|2|10|1000|100000,gradients=unit|small|tiny|special",
-                            // Beyond the size below which a threaded variant stays on one thread.
-                            "n=73751,t=3,gradients=small"});
-}
+const Corners AdamW<Formula>::corners = {
+    // Around the lane counts 4, 8, 16 and blocks of up to four vectors, and primes; at a step with moments.
+    "n=1|2|3|4|5|7|8|9|13|15|16|17|31|32|33|47|63|64|65|127|129|257,t=10",
+    "n=101,t=1|2|10|1000|100000,gradients=unit|small|tiny|special",
+    // Beyond the size below which a threaded variant stays on one thread.
+    "n=73751,t=3,gradients=small"};
 
 template <class Formula>
 auto AdamW<Formula>::make_input(const Problem& problem, Setting& setting) -> Input {

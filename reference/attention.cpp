@@ -92,17 +92,14 @@ const Register registered{[](Registry& r) {
 
 }  // namespace
 
-auto Attention::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({// Around vectors and around tiles of 64 rows and keys.
-                            "heads=2,tokens=1,d=1,mask=none|causal", "heads=2,tokens=7,d=8,mask=none|causal",
-                            "heads=1,tokens=32,d=17,mask=none|causal",
-                            "heads=2,tokens=65,d=5,mask=none|causal", "heads=1,tokens=130,d=16,mask=causal",
-                            // Rows that see nothing under the causal mask, a whole tile of them, and all
-                            // rows; keys that nobody sees.
-                            "heads=1,tokens=70,d=4,mask=causal,padding=5|66",
-                            "heads=2,tokens=9,d=3,padding=4|9",
-                            "heads=1,tokens=67,d=4,mask=none|causal,padding=3,scores=large"});
-}
+const Corners Attention::corners = {
+    // Around vectors and around tiles of 64 rows and keys.
+    "heads=2,tokens=1,d=1,mask=none|causal", "heads=2,tokens=7,d=8,mask=none|causal",
+    "heads=1,tokens=32,d=17,mask=none|causal", "heads=2,tokens=65,d=5,mask=none|causal",
+    "heads=1,tokens=130,d=16,mask=causal",
+    // Rows that see nothing under the causal mask, a whole tile of them, and all rows; keys that nobody sees.
+    "heads=1,tokens=70,d=4,mask=causal,padding=5|66", "heads=2,tokens=9,d=3,padding=4|9",
+    "heads=1,tokens=67,d=4,mask=none|causal,padding=3,scores=large"};
 
 auto Attention::make_input(const Problem& p, Setting& setting) -> Input {
   Input in = FromParts::make_input(p, setting);
@@ -179,14 +176,16 @@ Cost Attention::cost(const Problem& p) {
           .avoidable_bytes = 4 * (elements - seen)};
 }
 
-auto SoftmaxCrossEntropy::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({// Around the lane counts 4, 8, 16 and two vectors to a turn.
-                            "rows=3,cols=2|8|16", "rows=3,cols=1|3|7|15|17|31|33|65|257,smoothing=10",
-                            "rows=17,cols=2|10,logits=large", "rows=17,cols=33,smoothing=5,logits=large",
-                            "rows=17,cols=7|257,logits=huge|special",
-                            "rows=17,cols=33,smoothing=5,logits=huge|special", "rows=1,cols=10",
-                            "rows=16,cols=1000,smoothing=10"});
-}
+const Corners SoftmaxCrossEntropy::corners = {
+    // Around the lane counts 4, 8, 16 and two vectors to a turn.
+    "rows=3,cols=2|8|16",
+    "rows=3,cols=1|3|7|15|17|31|33|65|257,smoothing=10",
+    "rows=17,cols=2|10,logits=large",
+    "rows=17,cols=33,smoothing=5,logits=large",
+    "rows=17,cols=7|257,logits=huge|special",
+    "rows=17,cols=33,smoothing=5,logits=huge|special",
+    "rows=1,cols=10",
+    "rows=16,cols=1000,smoothing=10"};
 
 auto SoftmaxCrossEntropy::make_input(const Problem& p, Setting& setting) -> Input {
   Input in{setting.buffer<float>(p.rows * p.cols), setting.buffer<Index>(p.rows)};

@@ -32,14 +32,6 @@ Real kept(Real norm) {
   return factor >= 1 ? Real{1} : factor;
 }
 
-/// Sums in double for both precisions, as frameworks do it on a CPU: one float does not hold the sum of many
-/// squares.
-double norm_of(const Buffer<float>& gradients) {
-  double squares = 0;
-  for (const float x : gradients) squares += static_cast<double>(x) * static_cast<double>(x);
-  return std::sqrt(squares);
-}
-
 void naive_accumulation(const GradientAccumulation::Problem& p, const GradientAccumulation::Input& in,
                         GradientAccumulation::Output& out) {
   accumulate<float>(
@@ -47,7 +39,7 @@ void naive_accumulation(const GradientAccumulation::Problem& p, const GradientAc
 }
 
 void naive_clip(const GradientClip::Problem& p, const GradientClip::Input& in, GradientClip::Output& out) {
-  out.norm[0] = static_cast<float>(norm_of(in.g));
+  out.norm[0] = static_cast<float>(GradientClip::norm_of(in.g));
   const float c = kept<float>(out.norm[0]);
   for (Index i = 0; i < p.n; ++i) out.y[i] = c * in.g[i];
 }
@@ -68,15 +60,13 @@ std::vector<double> GradientAccumulation::weights(const Problem& p) {
   return out;
 }
 
-std::vector<GradientAccumulation::Problem> GradientAccumulation::corner_cases() {
-  return problems<Problem>(
-      {"n=1|2|3|7|8|15|16|17|31|33|64|65|127|257,batch=8,micro=4",
-       // One micro-batch, a batch smaller than one, many, and last ones that are partial.
-       "n=101,batch=4|3,micro=4", "n=101,batch=1|16,micro=1", "n=101,batch=10,micro=4",
-       "n=101,batch=9,micro=8", "n=101,batch=17,micro=3",
-       // Beyond the size below which a threaded variant stays on one thread.
-       "n=73751,batch=10,micro=4"});
-}
+const Corners GradientAccumulation::corners = {
+    "n=1|2|3|7|8|15|16|17|31|33|64|65|127|257,batch=8,micro=4",
+    // One micro-batch, a batch smaller than one, many, and last ones that are partial.
+    "n=101,batch=4|3,micro=4", "n=101,batch=1|16,micro=1", "n=101,batch=10,micro=4", "n=101,batch=9,micro=8",
+    "n=101,batch=17,micro=3",
+    // Beyond the size below which a threaded variant stays on one thread.
+    "n=73751,batch=10,micro=4"};
 
 GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, const Input& in,
                                                             Setting& setting) {
@@ -97,12 +87,16 @@ GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, co
   return want;
 }
 
-std::vector<GradientClip::Problem> GradientClip::corner_cases() {
-  return problems<Problem>(
-      {"n=1|2|3|7|8|15|16|17|31|33|63|65|127|129|257|1023|1025|4099|5000,size=above|below",
-       // Beyond the size below which a threaded variant stays on one thread.
-       "n=73751", "n=37|1025|73751,size=nan|infinite|huge|tiny"});
+double GradientClip::norm_of(std::span<const float> gradients) {
+  double squares = 0;
+  for (const float x : gradients) squares += static_cast<double>(x) * static_cast<double>(x);
+  return std::sqrt(squares);
 }
+
+const Corners GradientClip::corners = {
+    "n=1|2|3|7|8|15|16|17|31|33|63|65|127|129|257|1023|1025|4099|5000,size=above|below",
+    // Beyond the size below which a threaded variant stays on one thread.
+    "n=73751", "n=37|1025|73751,size=nan|infinite|huge|tiny"};
 
 GradientClip::Input GradientClip::make_input(const Problem& p, Setting& setting) {
   Input in{setting.buffer<float>(p.n)};

@@ -16,11 +16,7 @@ namespace assay {
 void generate_record(std::uint64_t key, Index i, std::span<std::byte> into) {
   std::uint64_t counter = key + static_cast<std::uint64_t>(i) * 0xd1342543de82ef95U;
   while (!into.empty()) {
-    counter += 0x9e3779b97f4a7c15U;
-    std::uint64_t z = counter;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    z ^= z >> 31;
+    const std::uint64_t z = splitmix64(counter);
     const std::size_t count = std::min(into.size(), sizeof z);
     std::memcpy(into.data(), &z, count);
     into = into.subspan(count);
@@ -100,20 +96,18 @@ Index windows_of(const BatchRetrieval::Problem& p) {
 
 }  // namespace
 
-auto BatchRetrieval::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>(
-      {"records=1,bytes=1,batch=1", "records=1,bytes=7,batch=5", "records=2,bytes=64,batch=3,repeats=50",
-       "records=31,bytes=63,batch=17", "records=100,bytes=64,batch=33",
-       "records=97,bytes=65,batch=64,repeats=25", "records=64,bytes=1,batch=64",
-       "records=50,bytes=257,batch=31,repeats=100", "records=200,bytes=1024,batch=129,repeats=10",
-       // Records that cross pages, and take several.
-       "records=23,bytes=4097,batch=11,repeats=20", "records=9,bytes=10000,batch=8",
-       // Beyond the size below which a threaded variant stays on one thread.
-       "records=300,bytes=512,batch=2100", "records=40,bytes=1024,batch=13,cache=cold,repeats=20",
-       "records=7,bytes=5000,batch=9,cache=cold", "records=500,bytes=64,batch=300,cache=cold",
-       // A file of which it is seen whether its pages stay.
-       "records=400,bytes=1024,batch=150,cache=cold"});
-}
+const Corners BatchRetrieval::corners = {
+    "records=1,bytes=1,batch=1", "records=1,bytes=7,batch=5", "records=2,bytes=64,batch=3,repeats=50",
+    "records=31,bytes=63,batch=17", "records=100,bytes=64,batch=33",
+    "records=97,bytes=65,batch=64,repeats=25", "records=64,bytes=1,batch=64",
+    "records=50,bytes=257,batch=31,repeats=100", "records=200,bytes=1024,batch=129,repeats=10",
+    // Records that cross pages, and take several.
+    "records=23,bytes=4097,batch=11,repeats=20", "records=9,bytes=10000,batch=8",
+    // Beyond the size below which a threaded variant stays on one thread.
+    "records=300,bytes=512,batch=2100", "records=40,bytes=1024,batch=13,cache=cold,repeats=20",
+    "records=7,bytes=5000,batch=9,cache=cold", "records=500,bytes=64,batch=300,cache=cold",
+    // A file of which it is seen whether its pages stay.
+    "records=400,bytes=1024,batch=150,cache=cold"};
 
 double BatchRetrieval::footprint(const Problem& p) {
   const double bytes = static_cast<double>(p.bytes), batch = static_cast<double>(p.batch);
@@ -360,23 +354,20 @@ void Consumer::take(Index k, const std::byte* rows) {
   spin(step_);
 }
 
-std::vector<Problem> DataLoader::corner_cases() {
-  return problems<Problem>({"samples=1,bytes=1,batch=1", "samples=1,bytes=8,batch=3,workers=2",
-                            "samples=12,bytes=64,batch=4", "samples=12,bytes=64,batch=4,workers=1,prefetch=1",
-                            "samples=13,bytes=63,batch=4,workers=2,prefetch=1",
-                            "samples=13,bytes=63,batch=4,workers=2,last=drop",
-                            "samples=13,bytes=65,batch=4,workers=3,delivery=out",
-                            "samples=101,bytes=33,batch=7,workers=2,prefetch=3,delivery=out,last=drop",
-                            "samples=101,bytes=33,batch=7,workers=2,life=respawned",
-                            "samples=101,bytes=33,batch=7,workers=2,delivery=out,life=respawned,hold=memory",
-                            "samples=101,bytes=33,batch=7,workers=0,hold=memory",
-                            // More workers than batches.
-                            "samples=10,bytes=100,batch=5,workers=7,prefetch=1",
-                            "samples=300,bytes=1024,batch=16,workers=2,step=2000",
-                            "samples=300,bytes=16,batch=1,workers=2,prefetch=4",
-                            "samples=67,bytes=4097,batch=8,workers=2,hold=memory,shuffle=blocks,block=4",
-                            "samples=50,bytes=200,batch=8,workers=2,cache=cold,shuffle=none"});
-}
+const Corners DataLoader::corners = {
+    "samples=1,bytes=1,batch=1", "samples=1,bytes=8,batch=3,workers=2", "samples=12,bytes=64,batch=4",
+    "samples=12,bytes=64,batch=4,workers=1,prefetch=1", "samples=13,bytes=63,batch=4,workers=2,prefetch=1",
+    "samples=13,bytes=63,batch=4,workers=2,last=drop", "samples=13,bytes=65,batch=4,workers=3,delivery=out",
+    "samples=101,bytes=33,batch=7,workers=2,prefetch=3,delivery=out,last=drop",
+    "samples=101,bytes=33,batch=7,workers=2,life=respawned",
+    "samples=101,bytes=33,batch=7,workers=2,delivery=out,life=respawned,hold=memory",
+    "samples=101,bytes=33,batch=7,workers=0,hold=memory",
+    // More workers than batches.
+    "samples=10,bytes=100,batch=5,workers=7,prefetch=1",
+    "samples=300,bytes=1024,batch=16,workers=2,step=2000",
+    "samples=300,bytes=16,batch=1,workers=2,prefetch=4",
+    "samples=67,bytes=4097,batch=8,workers=2,hold=memory,shuffle=blocks,block=4",
+    "samples=50,bytes=200,batch=8,workers=2,cache=cold,shuffle=none"};
 
 double DataLoader::footprint(const Problem& p) {
   const double samples = static_cast<double>(p.samples), bytes = static_cast<double>(p.bytes);

@@ -274,15 +274,13 @@ void Gemm::salt(const Problem& p, const Input&, std::string_view part, Index, fl
   element = matrix::drawn_element(p.alpha == 0 ? 0 : p.values, part != "b", setting);
 }
 
-auto Gemv::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>(
-      {// Around the lane counts 4, 8, 16 and blocks of four and eight rows or vectors, and primes.
-       "m=1|2|3|5|7|8|9|13|17,n=1|2|3|15|16|17|31|63|65|127|129,trans=n|t", "m=3,n=4099,trans=n|t",
-       "m=4099,n=3,trans=n|t",
-       // Enough work for a threaded variant to divide.
-       "m=257,n=1031,trans=n|t", "m=37,n=67,trans=n|t,values=special|tiny",
-       "m=67,n=37,trans=n|t,values=special|tiny", "m=257,n=1031,trans=n|t,values=special|tiny"});
-}
+const Corners Gemv::corners = {
+    // Around the lane counts 4, 8, 16 and blocks of four and eight rows or vectors, and primes.
+    "m=1|2|3|5|7|8|9|13|17,n=1|2|3|15|16|17|31|63|65|127|129,trans=n|t", "m=3,n=4099,trans=n|t",
+    "m=4099,n=3,trans=n|t",
+    // Enough work for a threaded variant to divide.
+    "m=257,n=1031,trans=n|t", "m=37,n=67,trans=n|t,values=special|tiny",
+    "m=67,n=37,trans=n|t,values=special|tiny", "m=257,n=1031,trans=n|t,values=special|tiny"};
 
 auto Gemv::make_input(const Problem& p, Setting& setting) -> Input {
   // One element of x that is not finite leaves no result that is.
@@ -351,11 +349,8 @@ auto GemmBf16::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-auto GemmBf16::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<std::uint16_t>(p.m * p.k), setting.buffer<std::uint16_t>(p.k * p.n)};
-  for (std::uint16_t& x : in.a) x = bf16::round(setting.draw());
-  for (std::uint16_t& x : in.b) x = bf16::round(setting.draw());
-  return in;
+void GemmBf16::draw(const Problem&, std::string_view, std::uint16_t& element, Setting& setting) {
+  element = bf16::round(setting.draw());
 }
 
 auto GemmBf16::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
@@ -374,12 +369,10 @@ void GemmBf16::salt(const Problem& p, const Input&, std::string_view, Index, std
   element = bf16::round(setting.draw_that_shows(p.k));
 }
 
-auto SmallProducts::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>(
-      {"samples=1,rows=2,n=1,k=1", "samples=1,rows=3,n=5,k=2", "samples=3,rows=2,n=16,k=8",
-       "samples=2,rows=7,n=15,k=9", "samples=5,rows=4,n=33,k=17", "samples=9,rows=3,n=31,k=16",
-       "samples=17,rows=2,n=10,k=84", "samples=8,rows=8,n=32,k=40", "samples=4,rows=1,n=6,k=3"});
-}
+const Corners SmallProducts::corners = {
+    "samples=1,rows=2,n=1,k=1",    "samples=1,rows=3,n=5,k=2",   "samples=3,rows=2,n=16,k=8",
+    "samples=2,rows=7,n=15,k=9",   "samples=5,rows=4,n=33,k=17", "samples=9,rows=3,n=31,k=16",
+    "samples=17,rows=2,n=10,k=84", "samples=8,rows=8,n=32,k=40", "samples=4,rows=1,n=6,k=3"};
 
 auto SmallProducts::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Index all = p.samples * p.rows;

@@ -346,32 +346,6 @@ Exact exact_sums(const BackwardProblem& p, Fill fill) {
           fill == Fill::exact && static_cast<double>(p.rows) < 0x1p24 / 294};
 }
 
-/// Gradients and parameters do not follow the data: with any fill but the exact one they are around zero.
-Buffer<float> around_zero(Index count, Setting& setting) {
-  auto out = setting.buffer<float>(count);
-  for (float& value : out) {
-    value = setting.fill == Fill::exact ? setting.draw() : static_cast<float>(setting.rng.uniform(-1, 1));
-  }
-  return out;
-}
-
-/// An eighth off the integers in the exact fill: else dx would now and then be 0, and the rounding of its
-/// three terms would be judged.
-Buffer<float> means(Index count, Setting& setting) {
-  auto out = drawn(count, setting);
-  for (float& mean : out) mean += setting.fill == Fill::exact ? 0.125F : 0.0F;
-  return out;
-}
-
-Buffer<float> scales(Index count, Setting& setting) {
-  auto out = setting.buffer<float>(count);
-  for (float& rstd : out) {
-    rstd = setting.fill == Fill::exact ? (setting.rng.integer(0, 1) == 0 ? 0.5F : 1.0F)
-                                       : static_cast<float>(setting.rng.uniform(0.5, 2));
-  }
-  return out;
-}
-
 const Register registered{[](Registry& r) {
   constexpr auto moments = "mean, variance and result in one loop each per row";
   constexpr auto scaled = "mean square and result in one loop each per row";
@@ -402,41 +376,27 @@ std::vector<Problem> layernorm::corner_cases() {
        "rows=97,cols=1025,values=equal|large|huge|tiny|special"});
 }
 
-auto LayerNorm::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in;
+template <class Op>
+template <class O>
+typename O::Input layernorm::Rows<Op>::make_input(const Problem& p, Setting& setting) {
+  typename O::Input in;
   in.x = rows_drawn(p, setting);
-  in.gamma = parameters(p.cols, setting);
-  in.beta = parameters(p.cols, setting);
-  return in;
-}
-
-auto RmsNorm::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in;
-  in.x = rows_drawn(p, setting);
-  in.gamma = drawn(p.cols, setting);
-  return in;
-}
-
-auto LayerNormResidual::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in;
-  in.x = rows_drawn(p, setting);
-  // The residual that a block adds is around zero.
-  in.r = p.values == 0 ? parameters(p.rows * p.cols, setting) : rows_drawn(p, setting);
-  in.gamma = parameters(p.cols, setting);
-  in.beta = parameters(p.cols, setting);
-  // At one column y is beta, and must be larger than what the rounded mean of the fill `offset` allows.
-  for (float& beta : in.beta) beta = std::copysign(0.5F + std::abs(beta) / 2, beta);
-  return in;
-}
-
-auto RmsNormResidual::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in;
-  in.x = rows_drawn(p, setting);
-  in.gamma = drawn(p.cols, setting);
-  in.r = rows_drawn(p, setting);
-  if (setting.fill == Fill::exact && p.values == 0) {
-    // The sum, not x, is what rmsnorm has: a small integer other than 0.
-    std::ranges::transform(in.x, in.r, in.x.begin(), std::minus<>());
+  if constexpr (centred<O>) {
+    // The residual that a block adds is around zero.
+    if constexpr (adds<O>)
+      in.r = p.values == 0 ? parameters(p.rows * p.cols, setting) : rows_drawn(p, setting);
+    in.gamma = parameters(p.cols, setting);
+    in.beta = parameters(p.cols, setting);
+    // At one column y is beta, and must be larger than what the rounded mean of the fill `offset` allows.
+    for (float& beta : in.beta) beta = adds<O> ? std::copysign(0.5F + std::abs(beta) / 2, beta) : beta;
+  } else {
+    in.gamma = drawn(p.cols, setting);
+    if constexpr (adds<O>) {
+      in.r = rows_drawn(p, setting);
+      // The sum, not x, is what rmsnorm has: a small integer other than 0.
+      const bool integers = setting.fill == Fill::exact && p.values == 0;
+      if (integers) std::ranges::transform(in.x, in.r, in.x.begin(), std::minus<>());
+    }
   }
   return in;
 }
@@ -494,23 +454,22 @@ Agreement layernorm::Rows<Op>::judge(const Problem& p, const typename O::Input& 
          });
 }
 
-auto LayerNormBackward::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in;
-  in.dy = around_zero(p.rows * p.cols, setting);
-  in.x = drawn(p.rows * p.cols, setting);
-  in.mean = means(p.rows, setting);
-  in.rstd = scales(p.rows, setting);
-  in.gamma = around_zero(p.cols, setting);
-  return in;
-}
-
-auto RmsNormBackward::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in;
-  in.dy = around_zero(p.rows * p.cols, setting);
-  in.x = drawn(p.rows * p.cols, setting);
-  in.rstd = scales(p.rows, setting);
-  in.gamma = around_zero(p.cols, setting);
-  return in;
+void layernorm::RowsAndColumns::draw(const Problem&, std::string_view part, float& element,
+                                     Setting& setting) {
+  Rng& rng = setting.rng;
+  const bool exact = setting.fill == Fill::exact;
+  if (part == "rstd") {
+    element = exact ? (rng.integer(0, 1) == 0 ? 0.5F : 1.0F) : static_cast<float>(rng.uniform(0.5, 2));
+  } else if (part == "mean") {
+    // An eighth off the integers in the exact fill: else dx would now and then be 0, and the rounding of its
+    // three terms would be judged.
+    element = setting.draw() + (exact ? 0.125F : 0.0F);
+  } else if (part == "x" || exact) {
+    element = setting.draw();
+  } else {
+    // Gradients and parameters do not follow the data: they are around zero.
+    element = static_cast<float>(rng.uniform(-1, 1));
+  }
 }
 
 auto LayerNormBackward::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {

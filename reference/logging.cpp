@@ -105,12 +105,10 @@ void naive(const Logging::Problem& p, const Logging::Input& in, Logging::Output&
 
 }  // namespace
 
-auto Logging::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({"batches=1,every=1", "batches=7,every=1", "batches=100,every=2",
-                            "batches=10,every=4", "batches=3,every=8", "batches=300,every=1,fails=290",
-                            "batches=20,every=3,fails=11", "batches=8,every=4,fails=1",
-                            "batches=8,every=4,fails=8"});
-}
+const Corners Logging::corners = {
+    "batches=1,every=1",           "batches=7,every=1",         "batches=100,every=2",
+    "batches=10,every=4",          "batches=3,every=8",         "batches=300,every=1,fails=290",
+    "batches=20,every=3,fails=11", "batches=8,every=4,fails=1", "batches=8,every=4,fails=8"};
 
 auto Logging::make_input(const Problem& p, Setting& setting) -> Input {
   return {drawn(p.batches, setting), std::make_shared<logging::LogFile>()};
@@ -160,14 +158,8 @@ Cost Logging::cost(const Problem& p) {
 namespace loss_readback {
 namespace {
 
-// splitmix64: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
 std::uint64_t scrambled(std::uint64_t value, Index rounds) {
-  for (Index round = 0; round < rounds; ++round) {
-    value += 0x9e3779b97f4a7c15U;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-    value ^= value >> 31;
-  }
+  for (Index round = 0; round < rounds; ++round) value = splitmix64(value);
   return value;
 }
 
@@ -259,10 +251,9 @@ const Register registered{[](Registry& r) {
                        .prepare = prepare});
 }};
 
-auto LossReadback::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({"steps=1,every=1", "steps=7,every=1,grain=3,host=2", "steps=8,every=4,grain=5",
-                            "steps=10,every=4,grain=2,host=9", "steps=3,every=8"});
-}
+const Corners LossReadback::corners = {"steps=1,every=1", "steps=7,every=1,grain=3,host=2",
+                                       "steps=8,every=4,grain=5", "steps=10,every=4,grain=2,host=9",
+                                       "steps=3,every=8"};
 
 auto LossReadback::expect(const Problem& p, const Input& in, Setting&) -> Expected {
   Expected want{{}, {}, {0}};

@@ -40,11 +40,10 @@ auto MemoryPoolValidate::problem_of(const std::filesystem::path& file) -> Proble
           .pattern = static_cast<Index>(memory_pool::Pattern::trace)};
 }
 
-std::vector<Problem> MemoryPoolValidate::corner_cases() {
-  // Few blocks have few partners; a word of a bitmap holds 64; 600 fill more than one block of any kind.
-  return problems<Problem>({"blocks=1|2|3|4|7|16|33|63|65|130|257|600,pattern=nested|short|clipped",
-                            "blocks=1000,pattern=nested|short|clipped,plans=one"});
-}
+// Few blocks have few partners; a word of a bitmap holds 64; 600 fill more than one block of any kind.
+const Corners MemoryPoolValidate::corners = {
+    "blocks=1|2|3|4|7|16|33|63|65|130|257|600,pattern=nested|short|clipped",
+    "blocks=1000,pattern=nested|short|clipped,plans=one"};
 
 double MemoryPoolValidate::footprint(const Problem& p) {
   // Plans, the drafts they were copied from, and the orders and maps of the oracle.
@@ -237,9 +236,8 @@ auto MemoryPoolPlan::problem_of(const std::filesystem::path& file) -> Problem {
           .pattern = static_cast<Index>(memory_pool::Pattern::trace)};
 }
 
-auto MemoryPoolPlan::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({"blocks=1|2|3|4|7|16|33|63|65|130|257|1000,pattern=nested|short|clipped"});
-}
+const Corners MemoryPoolPlan::corners = {
+    "blocks=1|2|3|4|7|16|33|63|65|130|257|1000,pattern=nested|short|clipped"};
 
 double MemoryPoolPlan::footprint(const Problem& p) {
   // Requests, the plan, and the orders and maps of the oracle.

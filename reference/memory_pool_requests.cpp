@@ -143,10 +143,7 @@ std::vector<Request> make_requests(Index blocks, Index pattern, Setting& setting
     out.push_back({table[size], start, end});
   }
   // Whoever lists tensors does so by name or by layer, not by offset or by time.
-  for (std::size_t i = out.size(); i > 1; --i) {
-    std::swap(out[i - 1], out[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(i) - 1))]);
-  }
-  return out;
+  return shuffled(std::move(out), rng);
 }
 
 Placed place_by_best_fit(std::span<const Request> requests) {

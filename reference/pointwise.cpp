@@ -248,18 +248,6 @@ auto ElementwiseChannelBiasBackward::expect(const Problem& p, const Input& in, S
   });
 }
 
-template struct Pointwise<pointwise::Gelu>;
-template struct Pointwise<pointwise::GeluTanh>;
-template struct Pointwise<pointwise::Sigmoid>;
-template struct Pointwise<pointwise::GeluBackward>;
-template struct Pointwise<pointwise::GeluTanhBackward>;
-template struct Pointwise<pointwise::SigmoidBackward>;
-template struct Pointwise<pointwise::ReluBackward>;
-template struct Pointwise<pointwise::MultiplyBackward>;
-template struct Pointwise<pointwise::AddBackward>;
-template struct Pointwise<pointwise::ChannelBias>;
-template struct Pointwise<pointwise::BiasGelu>;
-template struct Pointwise<pointwise::ScaleAddRelu>;
 template class detail::TypedOperation<Pointwise<pointwise::Gelu>>;
 template class detail::TypedOperation<Pointwise<pointwise::GeluTanh>>;
 template class detail::TypedOperation<Pointwise<pointwise::Sigmoid>>;

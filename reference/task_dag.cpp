@@ -278,11 +278,9 @@ void grow_residual(Growing& graph) {
 
 /// New ids for the same graph.
 void shuffle(Growing& graph, Rng& rng) {
-  std::vector<TaskId> renamed(graph.weight.size());
-  std::iota(renamed.begin(), renamed.end(), 0);
-  for (std::size_t i = renamed.size(); i-- > 1;) {
-    std::swap(renamed[i], renamed[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(i)))]);
-  }
+  std::vector<TaskId> ids(graph.weight.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  const std::vector<TaskId> renamed = shuffled(std::move(ids), rng);
   std::vector<double> weight(graph.weight.size());
   for (std::size_t i = 0; i < weight.size(); ++i) {
     weight[static_cast<std::size_t>(renamed[i])] = graph.weight[i];

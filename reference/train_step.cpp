@@ -46,12 +46,6 @@ Agreement judge_segments(const Network& network, std::string_view array, std::sp
   return outcome;
 }
 
-double norm_of(const Buffer<float>& gradient) {
-  double squares = 0;
-  for (const float x : gradient) squares += static_cast<double>(x) * static_cast<double>(x);
-  return std::sqrt(squares);
-}
-
 /// The state after the step, from the gradient and the norm that were written.
 struct Update {
   std::vector<double> p, m, v, p_bound, m_bound, v_bound;
@@ -115,27 +109,25 @@ Network TrainStep::network_of(const Problem& p) {
 
 Index TrainStep::Problem::parameters() const { return Segments(network_of(*this)).total(); }
 
-std::vector<Problem> TrainStep::corner_cases() {
-  return problems<Problem>({
-      // One image and odd batches; odd sides, whose half is rounded up; filters around a vector; late steps.
-      "batch=1,channels=1,side=8,width=1",
-      "batch=2,channels=3,side=8,width=3",
-      "batch=3,channels=2,side=9,width=4,t=2",
-      "batch=5,channels=1,side=11,width=5,t=1000",
-      "batch=1,channels=1,side=13,width=9,t=100000",
-      // Many images, whose gradients cancel so far that nothing is clipped.
-      "batch=60,channels=1,side=8,width=2",
-      // One token, a head for each number, one head; widths that are no multiple of a vector.
-      "network=transformer,batch=1,channels=1,side=8,width=6,patch=8,heads=1",
-      "network=transformer,batch=2,channels=1,side=8,width=8,heads=2",
-      "network=transformer,batch=3,channels=1,side=8,width=5,heads=5,mask=causal,t=2",
-      "network=transformer,batch=1,channels=3,side=9,width=12,patch=3,heads=3,mask=causal,t=1000",
-      "network=transformer,batch=2,channels=2,side=8,width=17,patch=2,heads=1,t=3",
-      // Enough work for two threads.
-      "batch=7,channels=3,side=16,width=8",
-      "network=transformer,batch=9,channels=1,side=12,width=16,patch=3,heads=4,mask=causal",
-  });
-}
+const Corners TrainStep::corners = {
+    // One image and odd batches; odd sides, whose half is rounded up; filters around a vector; late steps.
+    "batch=1,channels=1,side=8,width=1",
+    "batch=2,channels=3,side=8,width=3",
+    "batch=3,channels=2,side=9,width=4,t=2",
+    "batch=5,channels=1,side=11,width=5,t=1000",
+    "batch=1,channels=1,side=13,width=9,t=100000",
+    // Many images, whose gradients cancel so far that nothing is clipped.
+    "batch=60,channels=1,side=8,width=2",
+    // One token, a head for each number, one head; widths that are no multiple of a vector.
+    "network=transformer,batch=1,channels=1,side=8,width=6,patch=8,heads=1",
+    "network=transformer,batch=2,channels=1,side=8,width=8,heads=2",
+    "network=transformer,batch=3,channels=1,side=8,width=5,heads=5,mask=causal,t=2",
+    "network=transformer,batch=1,channels=3,side=9,width=12,patch=3,heads=3,mask=causal,t=1000",
+    "network=transformer,batch=2,channels=2,side=8,width=17,patch=2,heads=1,t=3",
+    // Enough work for two threads.
+    "batch=7,channels=3,side=16,width=8",
+    "network=transformer,batch=9,channels=1,side=12,width=16,patch=3,heads=4,mask=causal",
+};
 
 double TrainStep::footprint(const Problem& p) {
   const Cost moved = FromParts::cost(p);
@@ -182,7 +174,7 @@ Agreement TrainStep::judge(const Problem& p, const Input& in, const Expected& wa
   const Agreement gradient = judge_number("loss", out.loss, want.loss.value, want.loss.bound()) &
                              judge_segments(network, "g", out.g, want.g, want.bound);
   if (!gradient.agrees) return gradient;
-  const double norm = norm_of(out.g);
+  const double norm = GradientClip::norm_of(out.g);
   const Agreement clipped = gradient & judge_number("norm", out.norm, norm, g(36) * norm);
   if (!clipped.agrees) return clipped;
   const Update after(p, in, out);
@@ -237,11 +229,7 @@ class NaiveTrainer final : public Trainer {
   void backward(const State& at) override { model_->backward(at.p, logit_gradient_.data(), at.g); }
 
   float clip(const State& at) override {
-    double squares = 0;
-    for (std::size_t i = 0; i < clipped_.size(); ++i) {
-      squares += static_cast<double>(at.g[i]) * static_cast<double>(at.g[i]);
-    }
-    const float norm = static_cast<float>(std::sqrt(squares));
+    const float norm = static_cast<float>(GradientClip::norm_of({at.g, clipped_.size()}));
     constexpr auto limit = static_cast<float>(GradientClip::limit),
                    floor = static_cast<float>(GradientClip::floor);
     const float kept = std::min(1.0F, limit / (norm + floor));

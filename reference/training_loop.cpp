@@ -59,22 +59,12 @@ void naive_table_copy(const TableCopy::Problem& p, const TableCopy::Input& in, T
 }
 
 std::uint64_t scrambled(std::uint64_t value, Index rounds) {
-  for (Index round = 0; round < rounds; ++round) {
-    value += 0x9e3779b97f4a7c15U;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-    value ^= value >> 31;
-  }
+  for (Index round = 0; round < rounds; ++round) value = splitmix64(value);
   return value;
 }
 
 void naive_chunks(const Chunks::Problem& p, const Chunks::Input& in, Chunks::Output& out) {
   chunks::work(p, in, 0, p.n, out);
-}
-
-float of_order_one(Rng& rng) {
-  const double size = rng.uniform(0.5, 1.5);
-  return static_cast<float>(rng.unit() < 0.5 ? -size : size);
 }
 
 const Register registered{[](Registry& r) {
@@ -119,10 +109,8 @@ const Register registered{[](Registry& r) {
 
 }  // namespace
 
-auto StagedCopy::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({"batches=1,n=1|16,rounds=3", "batches=2,n=2|33,rounds=3",
-                            "batches=3,n=7,rounds=3", "batches=5,n=257,rounds=3", "batches=4,n=5"});
-}
+const Corners StagedCopy::corners = {"batches=1,n=1|16,rounds=3", "batches=2,n=2|33,rounds=3",
+                                     "batches=3,n=7,rounds=3", "batches=5,n=257,rounds=3", "batches=4,n=5"};
 
 auto StagedCopy::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const double bound = rounding::g(static_cast<double>(p.rounds)) * 2;
@@ -132,14 +120,12 @@ auto StagedCopy::expect(const Problem& p, const Input& in, Setting& setting) -> 
   });
 }
 
-auto StateBuffers::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>(
-      {// One batch, batches that are all full, short last ones, and a batch larger than there are samples.
-       "samples=1,batch=1,hidden=8,steps=3", "samples=8,batch=8,hidden=15,steps=3",
-       "samples=12,batch=4,hidden=19,steps=3", "samples=10,batch=4,hidden=17,steps=3",
-       "samples=9,batch=8,hidden=16,steps=3", "samples=3,batch=5,hidden=10,steps=3",
-       "samples=17,batch=5,hidden=24,steps=3", "samples=10,batch=4,hidden=1"});
-}
+const Corners StateBuffers::corners = {
+    // One batch, batches that are all full, short last ones, and a batch larger than there are samples.
+    "samples=1,batch=1,hidden=8,steps=3",   "samples=8,batch=8,hidden=15,steps=3",
+    "samples=12,batch=4,hidden=19,steps=3", "samples=10,batch=4,hidden=17,steps=3",
+    "samples=9,batch=8,hidden=16,steps=3",  "samples=3,batch=5,hidden=10,steps=3",
+    "samples=17,batch=5,hidden=24,steps=3", "samples=10,batch=4,hidden=1"};
 
 auto StateBuffers::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const double bound = setting.fill == Fill::exact ? 0 : rounding::g(static_cast<double>(p.steps)) * 2;
@@ -156,17 +142,12 @@ Index Concatenate::Problem::numbers(bool wide) const {
   return sum;
 }
 
-auto Concatenate::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({"pieces=1|3,n=1,types=same|mixed", "pieces=2,n=7,types=same|mixed",
-                            "pieces=4,n=16,types=same|mixed", "pieces=7,n=33,types=same|mixed",
-                            "pieces=20,n=5,types=same|mixed"});
-}
+const Corners Concatenate::corners = {"pieces=1|3,n=1,types=same|mixed", "pieces=2,n=7,types=same|mixed",
+                                      "pieces=4,n=16,types=same|mixed", "pieces=7,n=33,types=same|mixed",
+                                      "pieces=20,n=5,types=same|mixed"};
 
-auto Concatenate::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.narrow()), setting.buffer<double>(p.wide())};
-  for (float& x : in.narrow) x = setting.draw();
-  for (double& x : in.wide) x = setting.rng.uniform(-1, 1);
-  return in;
+void Concatenate::draw(const Problem&, std::string_view, double& element, Setting& setting) {
+  element = setting.rng.uniform(-1, 1);
 }
 
 auto Concatenate::expect(const Problem& p, const Input& in, Setting&) -> Expected {
@@ -179,10 +160,9 @@ auto Concatenate::expect(const Problem& p, const Input& in, Setting&) -> Expecte
   return want;
 }
 
-auto TableCopy::corner_cases() -> std::vector<Problem> {
-  return problems<Problem>({"columns=1,rows=1|33", "columns=2,rows=7", "columns=3,rows=16",
-                            "columns=8,rows=100", "columns=3,rows=10,every=3", "columns=2,rows=5,every=9"});
-}
+const Corners TableCopy::corners = {"columns=1,rows=1|33",       "columns=2,rows=7",
+                                    "columns=3,rows=16",         "columns=8,rows=100",
+                                    "columns=3,rows=10,every=3", "columns=2,rows=5,every=9"};
 
 auto TableCopy::expect(const Problem& p, const Input& in, Setting&) -> Expected {
   Expected want;
@@ -258,12 +238,9 @@ auto Checkpointing::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-auto Checkpointing::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.n), setting.buffer<float>(p.layers * p.n), setting.buffer<float>(p.n)};
-  for (auto* part : {&in.x, &in.w, &in.dy}) {
-    for (float& x : *part) x = of_order_one(setting.rng);
-  }
-  return in;
+void Checkpointing::draw(const Problem&, std::string_view, float& element, Setting& setting) {
+  const double size = setting.rng.uniform(0.5, 1.5);
+  element = static_cast<float>(setting.rng.unit() < 0.5 ? -size : size);
 }
 
 auto Checkpointing::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
@@ -297,9 +274,9 @@ auto Checkpointing::expect(const Problem& p, const Input& in, Setting& setting) 
   return want;
 }
 
-void Checkpointing::salt(const Problem&, const Input&, std::string_view, Index, float& element,
+void Checkpointing::salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
                          Setting& setting) {
-  element = of_order_one(setting.rng);
+  draw(p, part, element, setting);
 }
 
 template class detail::TypedOperation<StagedCopy>;

@@ -4,10 +4,12 @@
 #include "assay/operation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -41,11 +43,16 @@ double elements_of(const auto& part, const Problem& problem) {
 }
 
 template <class Problem>
-auto buffer_of(const auto& part, const Problem& problem, const Setting& setting) {
+Index size_of(const auto& part, const Problem& problem) {
   static_assert(std::tuple_size_v<decltype(part.extents)> > 0, "give the part its extents");
   Index size = 1;
   for (const Index extent : extents_of(part, problem)) size *= extent;
-  return setting.buffer<typename std::remove_cvref_t<decltype(part)>::Element>(size);
+  return size;
+}
+
+template <class Problem>
+auto buffer_of(const auto& part, const Problem& problem, const Setting& setting) {
+  return setting.buffer<typename std::remove_cvref_t<decltype(part)>::Element>(size_of(part, problem));
 }
 
 /// The expectations of `count` parts, in their order.
@@ -68,6 +75,9 @@ auto expectations(const Expected& want) {
 
 }  // namespace detail
 
+/// Texts of problems, as problems() takes them.
+using Corners = std::initializer_list<const char*>;
+
 /// The base of a contract `Op` whose parts have extents. It gives what follows from them; where it does not
 /// fit, the contract writes its own, which may call this one. What is expected of an output of several parts
 /// is an aggregate: an Expectation for each, or a vector of integers, in their order.
@@ -76,6 +86,14 @@ struct FromParts {
   using Expected = Expectation;
   static constexpr int version = 1;
   static constexpr bool f32 = true;  ///< as Cost::f32
+  /// Sums that no fill keeps exact; or bytes, of which any will do.
+  static constexpr std::array fills{Fill::uniform};
+
+  /// The problems of O::corners, a `static const Corners`.
+  template <class O = Op>
+  static std::vector<typename O::Problem> corner_cases() {
+    return problems<typename O::Problem>({O::corners.begin(), O::corners.end()});
+  }
 
   /// Work of a call that only moves numbers.
   template <class O = Op>
@@ -116,14 +134,17 @@ struct FromParts {
            std::apply([&](const auto&... parts) { return (... + expected(parts)); }, O::Output::parts());
   }
 
-  /// Numbers as the setting draws them, part by part.
+  /// Part by part: each element as O::draw(problem, part's name, element, setting) stores it, where there is
+  /// one for its type; else a number as the setting draws it.
   template <class O = Op>
   static typename O::Input make_input(const typename O::Problem& problem, Setting& setting) {
     typename O::Input in;
     const auto fill = [&](const auto& part) {
       auto& buffer = part.of(in) = detail::buffer_of(part, problem, setting);
       for (auto& x : buffer) {
-        if constexpr (std::is_same_v<decltype(x), std::uint64_t&>) {
+        if constexpr (requires { O::draw(problem, part.name, x, setting); }) {
+          O::draw(problem, part.name, x, setting);
+        } else if constexpr (std::is_same_v<decltype(x), std::uint64_t&>) {
           x = setting.rng.next();
         } else {
           x = setting.draw();
@@ -164,6 +185,17 @@ struct FromParts {
       return (... & judged(std::get<k>(parts), std::get<k>(expected)));
     }
     (std::make_index_sequence<count>());
+  }
+};
+
+/// The same, of a contract whose output is judged element by element: each element of each part is a unit, in
+/// the order of the parts.
+template <class Op>
+struct ByElement : FromParts<Op> {
+  template <class O = Op>
+  static Index units(const typename O::Problem& problem) {
+    return std::apply([&](const auto&... parts) { return (... + detail::size_of(parts, problem)); },
+                      O::Output::parts());
   }
 };
 

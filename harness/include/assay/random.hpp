@@ -21,6 +21,15 @@ constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = 0xcbf2
   return hash;
 }
 
+/// The next number of splitmix64, which counts in `state`: Steele, Lea and Flood, Fast splittable
+/// pseudorandom number generators, OOPSLA 2014.
+constexpr std::uint64_t splitmix64(std::uint64_t& state) {
+  std::uint64_t z = state += 0x9e3779b97f4a7c15U;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31);
+}
+
 /// Drawn by the operating system: no kernel can know it before.
 std::uint64_t secret();
 
@@ -30,13 +39,7 @@ std::uint64_t secret();
 class Rng {
  public:
   explicit constexpr Rng(std::uint64_t seed) {
-    for (std::uint64_t& word : state_) {
-      seed += 0x9e3779b97f4a7c15U;
-      std::uint64_t z = seed;
-      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-      z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-      word = z ^ (z >> 31);
-    }
+    for (std::uint64_t& word : state_) word = splitmix64(seed);
   }
 
   constexpr std::uint64_t next() {

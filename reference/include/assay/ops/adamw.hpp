@@ -186,9 +186,8 @@ struct AdamW : FromParts<AdamW<Formula>> {
   struct Expected {
     Expectation p, m, v;
   };
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);

@@ -62,9 +62,8 @@ struct Attention : FromParts<Attention> {
       return std::tuple{part("y", &Output::y, &Problem::heads, &Problem::tokens, &Problem::d)};
     }
   };
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Two products of d terms for each pair of a row and a key that it sees; exponentials count nothing.
@@ -137,9 +136,8 @@ struct SoftmaxCrossEntropy : FromParts<SoftmaxCrossEntropy> {
   struct Expected {
     Expectation loss, dx;
   };
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Of the operations those around the exponential.

@@ -5,6 +5,7 @@
 #include "assay/ops/arrays.hpp"
 #include "assay/registry.hpp"
 
+#include <span>
 #include <vector>
 
 namespace assay {
@@ -21,7 +22,7 @@ namespace assay {
 ///
 /// Source: linearity of the mean; the use: Ott et al., Scaling Neural Machine Translation, WMT 2018,
 /// section 3.
-struct GradientAccumulation : FromParts<GradientAccumulation> {
+struct GradientAccumulation : ByElement<GradientAccumulation> {
   static constexpr std::string_view name = "gradient_accumulation";
   static constexpr std::string_view about =
       "sum = sum_j w_j g_j over micro-batches, weighted by their samples, f32";
@@ -49,14 +50,11 @@ struct GradientAccumulation : FromParts<GradientAccumulation> {
     Buffer<float> sum;
     static constexpr auto parts() { return std::tuple{part("sum", &Output::sum, &Problem::n)}; }
   };
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Variants that follow the micro-batches move more than is counted.
   static double flops(const Problem& p) { return 2 * product(p.n, p.micro_batches()); }
-  /// A unit is a parameter.
-  static Index units(const Problem& p) { return p.n; }
 };
 
 /// norm = sqrt(sum_i g[i]^2)
@@ -110,9 +108,11 @@ struct GradientClip : FromParts<GradientClip> {
     double norm = 0;
     std::vector<Index> units;  ///< as in Setting
   };
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
+  /// Sums in double for both precisions, as frameworks do it on a CPU: one float does not hold the sum of
+  /// many squares.
+  static double norm_of(std::span<const float> gradients);
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);

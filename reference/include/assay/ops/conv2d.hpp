@@ -70,7 +70,7 @@ inline constexpr double full_oracle_limit = 0x1p25;
 
 /// The functions that the three contracts have in common.
 template <class Op>
-struct Convolution : FromParts<Op> {
+struct Convolution : ByElement<Op> {
   static constexpr std::array fills{Fill::exact, Fill::uniform};
   /// A product and a sum per tap, those in the padding included, as is the custom.
   static double flops(const Layer& p) { return 2 * product(p.y_size(), p.depth()); }
@@ -131,8 +131,6 @@ struct Conv2d : conv2d::Convolution<Conv2d> {
   static Expected expect(const Problem&, const Input&, Setting&);
   static Cost cost(const Problem&);
   static Index terms(const Problem& p) { return p.depth(); }
-  /// A unit is an element of y.
-  static Index units(const Problem& p) { return p.y_size(); }
 };
 
 /// dx[n, c, r, s] = sum over f, k, l, i, j of w[f, c, k, l] dy[n, f, i, j], of those with
@@ -170,8 +168,6 @@ struct Conv2dDataGradient : conv2d::Convolution<Conv2dDataGradient> {
   static Expected expect(const Problem&, const Input&, Setting&);
   static Cost cost(const Problem&);
   static Index terms(const Problem& p) { return p.f * p.window().taps(); }
-  /// A unit is an element of dx.
-  static Index units(const Problem& p) { return p.x_size(); }
 };
 
 /// dw[f, c, k, l] = sum over n, i, j of dy[n, f, i, j] x[n, c, r, s], r and s as in conv2d, x = 0 outside.
@@ -212,8 +208,6 @@ struct Conv2dWeightGradient : conv2d::Convolution<Conv2dWeightGradient> {
   static Expected expect(const Problem&, const Input&, Setting&);
   static Cost cost(const Problem&);
   static Index terms(const Problem& p) { return p.n * p.out_pixels(); }
-  /// A unit is an element of dw, or after them one of dbias.
-  static Index units(const Problem& p) { return p.w_size() + p.bias_size(); }
 };
 
 extern template class detail::TypedOperation<Conv2d>;

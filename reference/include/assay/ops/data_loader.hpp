@@ -106,10 +106,8 @@ struct BatchRetrieval : FromParts<BatchRetrieval> {
   };
   /// The judge makes what it expects record by record: only the window of this call counts.
   struct Expected {};
-  // Bytes have no rounding, and any will do.
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
@@ -236,10 +234,8 @@ struct DataLoader : FromParts<DataLoader> {
     std::vector<std::uint64_t> digest;  ///< [samples], by sample
     std::vector<Index> place;           ///< [samples]: order[place[i]] = i
   };
-  // Bytes have no rounding, and any will do.
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);

@@ -32,7 +32,7 @@ namespace assay {
 /// element: Freivalds, Probabilistic machines can use less running time (1977).
 ///
 /// Source: BLAS level 3, Dongarra et al., ACM TOMS 16(1), 1990.
-struct Gemm : FromParts<Gemm> {
+struct Gemm : ByElement<Gemm> {
   static constexpr std::string_view name = "gemm";
   static constexpr std::string_view about = "C = alpha op(A) op(B) + beta C, row-major f32";
 
@@ -85,8 +85,6 @@ struct Gemm : FromParts<Gemm> {
   static double expected_bytes(const Problem& p) { return matrix::expected_bytes(p.multiply_adds()); }
   static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
   static Index terms(const Problem& p) { return p.k; }
-  /// A unit is an element of C.
-  static Index units(const Problem& p) { return p.m * p.n; }
 };
 
 extern template class detail::TypedOperation<Gemm>;
@@ -104,7 +102,7 @@ extern template class detail::TypedOperation<Gemm>;
 /// adds 2^-149 for each term; where a result is not finite, the bound is 0.
 ///
 /// Source: BLAS level 2, Dongarra et al., ACM TOMS 14(1), 1988.
-struct Gemv : FromParts<Gemv> {
+struct Gemv : ByElement<Gemv> {
   static constexpr std::string_view name = "gemv";
   static constexpr std::string_view about = "y = A x or y = A^T x, row-major f32";
 
@@ -137,14 +135,12 @@ struct Gemv : FromParts<Gemv> {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return 2 * product(p.m, p.n); }
   static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
   static Index terms(const Problem& p) { return p.n; }
-  /// A unit is an element of y.
-  static Index units(const Problem& p) { return p.results(); }
 };
 
 extern template class detail::TypedOperation<Gemv>;
@@ -159,7 +155,7 @@ extern template class detail::TypedOperation<Gemv>;
 ///
 /// Source: Dongarra, Hammarling, Higham, Relton, Valero-Lara and Zounon, The Design and Performance of
 /// Batched BLAS on Modern High-Performance Computing Systems, ICCS 2017, section 2: fixed size, strided.
-struct BatchedGemm : FromParts<BatchedGemm> {
+struct BatchedGemm : ByElement<BatchedGemm> {
   static constexpr std::string_view name = "batched_gemm";
   static constexpr std::string_view about = "C[i] = op(A[i]) op(B[i]), small products of one shape, f32";
 
@@ -195,8 +191,6 @@ struct BatchedGemm : FromParts<BatchedGemm> {
   static double flops(const Problem& p) { return 2 * p.multiply_adds(); }
   static double expected_bytes(const Problem& p) { return matrix::expected_bytes(p.multiply_adds()); }
   static Index terms(const Problem& p) { return p.k; }
-  /// A unit is an element of C.
-  static Index units(const Problem& p) { return p.batch * p.m * p.n; }
 };
 
 extern template class detail::TypedOperation<BatchedGemm>;
@@ -230,7 +224,7 @@ inline float widen(std::uint16_t x) { return std::bit_cast<float>(static_cast<st
 ///
 /// Source: Kalamkar et al., A Study of BFLOAT16 for Deep Learning Training, arXiv:1905.12322 (2019), sections
 /// 2 and 3.
-struct GemmBf16 : FromParts<GemmBf16> {
+struct GemmBf16 : ByElement<GemmBf16> {
   static constexpr std::string_view name = "gemm_bf16";
   static constexpr std::string_view about = "C = op(A) op(B), operands bf16, sums and C f32";
 
@@ -260,15 +254,13 @@ struct GemmBf16 : FromParts<GemmBf16> {
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static Input make_input(const Problem&, Setting&);
+  static void draw(const Problem&, std::string_view part, std::uint16_t& element, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static constexpr bool f32 = false;
   static double flops(const Problem& p) { return 2 * p.multiply_adds(); }
   static double expected_bytes(const Problem& p) { return matrix::expected_bytes(p.multiply_adds()); }
   static void salt(const Problem&, const Input&, std::string_view part, Index at, std::uint16_t& element,
                    Setting&);
-  /// A unit is an element of C.
-  static Index units(const Problem& p) { return p.m * p.n; }
 };
 
 extern template class detail::TypedOperation<GemmBf16>;
@@ -286,7 +278,7 @@ extern template class detail::TypedOperation<GemmBf16>;
 /// Source: cepstral mean normalization: Atal, Effectiveness of linear prediction characteristics of the
 /// speech wave, J. Acoust. Soc. Am. 55, 1974; per sample on features: Ulyanov, Vedaldi and Lempitsky,
 /// arXiv:1607.08022, 2016.
-struct SmallProducts : FromParts<SmallProducts> {
+struct SmallProducts : ByElement<SmallProducts> {
   static constexpr std::string_view name = "small_products";
   static constexpr std::string_view about =
       "y = x w less its mean over the rows of each sample: a small product per sample, or one of all, f32";
@@ -311,13 +303,10 @@ struct SmallProducts : FromParts<SmallProducts> {
       return std::tuple{part("y", &Output::y, &Problem::samples, &Problem::rows, &Problem::n)};
     }
   };
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return 2 * product(p.samples * p.rows, p.n, p.k + 1); }
-  /// A unit is an element of y.
-  static Index units(const Problem& p) { return p.samples * p.rows * p.n; }
 };
 
 extern template class detail::TypedOperation<SmallProducts>;
@@ -341,7 +330,7 @@ extern template class detail::TypedOperation<SmallProducts>;
 ///
 /// Source: Micikevicius et al., Mixed precision training, ICLR 2018, section 3.1; bf16: Kalamkar et al.,
 /// arXiv:1905.12322, 2019.
-struct MixedPrecision : FromParts<MixedPrecision> {
+struct MixedPrecision : ByElement<MixedPrecision> {
   static constexpr std::string_view name = "mixed_precision";
   static constexpr std::string_view about =
       "y = x w and w_next = w - rate x^T dy: products of bf16 or f32, weights f32";
@@ -371,7 +360,6 @@ struct MixedPrecision : FromParts<MixedPrecision> {
   struct Expected {
     Expectation y, w_next;
   };
-  static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
   static Input make_input(const Problem&, Setting&);
@@ -380,8 +368,6 @@ struct MixedPrecision : FromParts<MixedPrecision> {
   static double flops(const Problem& p) { return 4 * product(p.m, p.n, p.k) + 2 * product(p.k, p.n); }
   /// Another number that bf16 holds.
   static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
-  /// A unit is an element of y, or, from m n on, of w_next.
-  static Index units(const Problem& p) { return p.m * p.n + p.k * p.n; }
 };
 
 extern template class detail::TypedOperation<MixedPrecision>;

@@ -37,7 +37,7 @@ void demand_a_window_that_fits(std::string_view operation, const Problem& proble
 
 /// The functions that both contracts have in common.
 template <class Op>
-struct Patches : FromParts<Op> {
+struct Patches : ByElement<Op> {
   using Problem = im2col::Problem;
   static constexpr std::array fills{Fill::exact, Fill::uniform};
   static std::vector<Problem> corner_cases() { return im2col::corner_cases(); }
@@ -96,8 +96,6 @@ struct Im2col : im2col::Patches<Im2col> {
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
   static double expected_bytes(const Problem&) { return sizeof(float); }
-  /// A unit is an element of col.
-  static Index units(const Problem& p) { return p.col_size(); }
 };
 
 /// image[n, c, y, x] = sum of col(n, c, kh, kw, oh, ow) over all (kh, kw, oh, ow) with
@@ -134,8 +132,6 @@ struct Col2im : im2col::Patches<Col2im> {
 
   static Expected expect(const Problem&, const Input&, Setting&);
   static Cost cost(const Problem&);
-  /// A unit is a pixel of image.
-  static Index units(const Problem& p) { return p.n * p.c * p.h * p.w; }
 };
 
 extern template class detail::TypedOperation<Im2col>;

@@ -46,6 +46,8 @@ struct Rows : FromParts<Op> {
   static std::vector<Problem> corner_cases() { return layernorm::corner_cases(); }
   // Out of line, for what calls them without the registry.
   template <class O = Op>
+  __attribute__((noinline)) static typename O::Input make_input(const Problem&, Setting&);
+  template <class O = Op>
   __attribute__((noinline)) static Expected expect(const Problem&, const typename O::Input&, Setting&);
   template <class O = Op>
   __attribute__((noinline)) static Agreement judge(const Problem&, const typename O::Input&, const Expected&,
@@ -113,7 +115,6 @@ struct LayerNorm : layernorm::Rows<LayerNorm> {
   };
   static constexpr std::array fills{Fill::offset, Fill::uniform};
 
-  static Input make_input(const Problem&, Setting&);
   /// Per element the sum, a difference, a square and its sum, then a difference, two products and a sum.
   static double flops(const Problem& p) { return 8 * product(p.rows, p.cols); }
 };
@@ -155,7 +156,6 @@ struct RmsNorm : layernorm::Rows<RmsNorm> {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static Input make_input(const Problem&, Setting&);
   /// Per element a square and its sum, then two products.
   static double flops(const Problem& p) { return 4 * product(p.rows, p.cols); }
 };
@@ -195,7 +195,6 @@ struct LayerNormResidual : layernorm::Rows<LayerNormResidual> {
   };
   static constexpr std::array fills{Fill::offset, Fill::uniform};
 
-  static Input make_input(const Problem&, Setting&);
   /// Per element as in layernorm, and the sum of x and r.
   static double flops(const Problem& p) { return 9 * product(p.rows, p.cols); }
 };
@@ -230,7 +229,6 @@ struct RmsNormResidual : layernorm::Rows<RmsNormResidual> {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static Input make_input(const Problem&, Setting&);
   /// Per element as in rmsnorm, and the sum of x and r.
   static double flops(const Problem& p) { return 5 * product(p.rows, p.cols); }
 };
@@ -253,6 +251,7 @@ struct BackwardProblem {
 struct RowsAndColumns {
   using Problem = BackwardProblem;
   static std::vector<Problem> corner_cases();
+  static void draw(const Problem&, std::string_view part, float& element, Setting&);
   /// A unit is a row of dx, or after them a column with its sums over rows.
   static Index units(const Problem& p) { return p.rows + p.cols; }
 };
@@ -315,7 +314,7 @@ struct LayerNormBackward : layernorm::RowsAndColumns, FromParts<LayerNormBackwar
   };
   static constexpr std::array fills{Fill::exact, Fill::offset, Fill::uniform};
 
-  static Input make_input(const Problem&, Setting&);
+  using RowsAndColumns::corner_cases;
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return 13 * product(p.rows, p.cols); }
 };
@@ -359,7 +358,7 @@ struct RmsNormBackward : layernorm::RowsAndColumns, FromParts<RmsNormBackward> {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static Input make_input(const Problem&, Setting&);
+  using RowsAndColumns::corner_cases;
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return 9 * product(p.rows, p.cols); }
 };

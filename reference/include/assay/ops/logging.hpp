@@ -92,9 +92,8 @@ struct Logging : FromParts<Logging> {
   struct Expected {
     std::string text;
   };
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
@@ -209,9 +208,8 @@ struct LossReadback : FromParts<LossReadback> {
   struct Expected {
     std::vector<std::uint64_t> loss, correct, batch;
   };
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   static Cost cost(const Problem&);
   static bool has_helpers(const Problem&) { return true; }

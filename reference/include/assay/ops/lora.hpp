@@ -32,7 +32,7 @@ struct Problem {
 /// which none exceeds, is below 2^24.
 ///
 /// Source: Hu et al., LoRA: Low-Rank Adaptation of Large Language Models, ICLR 2022, equation 3.
-struct Lora : FromParts<Lora> {
+struct Lora : ByElement<Lora> {
   static constexpr std::string_view name = "lora";
   static constexpr std::string_view about = "Y = X W + s (X A) B, row-major f32";
 
@@ -55,8 +55,6 @@ struct Lora : FromParts<Lora> {
   static Expected expect(const Problem&, const Input&, Setting&);
   static Cost cost(const Problem&);
   static Index terms(const Problem& p) { return 2 * p.k + p.r; }
-  /// A unit is an element of Y.
-  static Index units(const Problem& p) { return p.m * p.n; }
 };
 
 /// dX = dY W^T + s (dY B^T) A^T
@@ -74,7 +72,7 @@ struct Lora : FromParts<Lora> {
 /// partial result exceeds, are below 2^24.
 ///
 /// Source: the chain rule on Hu et al., LoRA, ICLR 2022, equation 3.
-struct LoraBackward : FromParts<LoraBackward> {
+struct LoraBackward : ByElement<LoraBackward> {
   static constexpr std::string_view name = "lora_backward";
   static constexpr std::string_view about =
       "dX = dY W^T + s (dY B^T) A^T, dA = s X^T (dY B^T), dB = s (X A)^T dY";
@@ -106,8 +104,6 @@ struct LoraBackward : FromParts<LoraBackward> {
   static Expected expect(const Problem&, const Input&, Setting&);
   static Cost cost(const Problem&);
   static Index terms(const Problem& p) { return 2 * std::max({p.k, p.m, p.n}); }
-  /// A unit is an element of dX, dA or dB, counted in this order.
-  static Index units(const Problem& p) { return p.m * p.k + p.k * p.r + p.r * p.n; }
 };
 
 extern template class detail::TypedOperation<Lora>;

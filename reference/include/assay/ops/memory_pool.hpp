@@ -162,7 +162,7 @@ struct MemoryPoolValidate : FromParts<MemoryPoolValidate> {
   static constexpr std::array fills{Fill::exact};
 
   static Problem problem_of(const std::filesystem::path&);
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
   static Output make_output(const Problem&, const Input&, const Setting&);
@@ -220,7 +220,7 @@ struct MemoryPoolPlan : FromParts<MemoryPoolPlan> {
   static constexpr std::array fills{Fill::exact};
 
   static Problem problem_of(const std::filesystem::path&);
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);

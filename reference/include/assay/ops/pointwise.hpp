@@ -97,11 +97,13 @@ struct Pointwise : FromParts<Pointwise<Formula>> {
   using Expected = std::array<Expectation, outputs>;
   static constexpr auto fills = pointwise::fills_of<Formula::domain>();
 
-  static std::vector<Problem> corner_cases();
-  static Input make_input(const Problem&, Setting&);
-  static Expected expect(const Problem&, const Input&, Setting&);
+  // Out of line, for what calls them without the registry.
+  __attribute__((noinline)) static std::vector<Problem> corner_cases();
+  __attribute__((noinline)) static Input make_input(const Problem&, Setting&);
+  __attribute__((noinline)) static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return static_cast<double>(p.size()) * Formula::flops; }
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
+  __attribute__((noinline)) static void salt(const Problem&, const Input&, std::string_view part, Index at,
+                                             float& element, Setting&);
   /// A unit is an element of every output.
   static Index units(const Problem& p) { return p.size(); }
 };
@@ -144,7 +146,7 @@ extern template class detail::TypedOperation<Pointwise<pointwise::ScaleAddRelu>>
 /// terms on; the exact fill sees it at any length.
 ///
 /// Source: the gradient of a broadcast sum; PyTorch (derivatives.yaml, convolution_backward).
-struct ElementwiseChannelBiasBackward : FromParts<ElementwiseChannelBiasBackward> {
+struct ElementwiseChannelBiasBackward : ByElement<ElementwiseChannelBiasBackward> {
   static constexpr std::string_view name = "elementwise_channel_bias_backward";
   static constexpr std::string_view about = "db[c] = sum over n, h, w of dz, NCHW, f32";
   static constexpr std::array<std::string_view, 2> value_words{"usual", "special"};
@@ -175,8 +177,6 @@ struct ElementwiseChannelBiasBackward : FromParts<ElementwiseChannelBiasBackward
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return product(p.n, p.c, p.plane()); }
   static Index terms(const Problem& p) { return p.n * p.h * p.w; }
-  /// A unit is a channel.
-  static Index units(const Problem& p) { return p.c; }
 };
 
 extern template class detail::TypedOperation<ElementwiseChannelBiasBackward>;

@@ -101,10 +101,8 @@ struct TrainStep : FromParts<TrainStep> {
     Rounded loss;
     std::vector<double> g, bound;
   };
-  // No sum of exponentials is exact.
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);

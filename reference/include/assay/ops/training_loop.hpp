@@ -21,7 +21,7 @@ namespace assay {
 ///
 /// Source: double buffering: Tanenbaum, Modern Operating Systems, 4th ed. (2014), section 5.3.4; overlapped
 /// copies: PyTorch, pin_memory and non_blocking.
-struct StagedCopy : FromParts<StagedCopy> {
+struct StagedCopy : ByElement<StagedCopy> {
   static constexpr std::string_view name = "staged_copy";
   static constexpr std::string_view about =
       "each batch copied to a staging area, then worked on from there, f32";
@@ -44,13 +44,10 @@ struct StagedCopy : FromParts<StagedCopy> {
       return std::tuple{part("y", &Output::y, &Problem::batches, &Problem::n)};
     }
   };
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return product(p.batches, p.n); }
-  /// A unit is an element of y.
-  static Index units(const Problem& p) { return p.batches * p.n; }
 };
 
 namespace staged_copy {
@@ -81,7 +78,7 @@ extern template class detail::TypedOperation<StagedCopy>;
 ///
 /// Source: the state of a recurrent layer: Hochreiter and Schmidhuber, Long short-term memory, Neural
 /// Computation 9(8), 1997.
-struct StateBuffers : FromParts<StateBuffers> {
+struct StateBuffers : ByElement<StateBuffers> {
   static constexpr std::string_view name = "state_buffers";
   static constexpr std::string_view about =
       "y = the state after h = h / 2 + x, from zero in each batch, the last of which is short, f32";
@@ -108,12 +105,10 @@ struct StateBuffers : FromParts<StateBuffers> {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   /// The state does not count.
   static double flops(const Problem& p) { return 2 * product(p.samples, p.hidden); }
-  /// A unit is an element of y.
-  static Index units(const Problem& p) { return p.samples * p.hidden; }
 };
 
 namespace state_buffers {
@@ -186,10 +181,9 @@ struct Concatenate : FromParts<Concatenate> {
   struct Expected {
     Expectation narrow, wide;  ///< one of them is empty
   };
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
-  static Input make_input(const Problem&, Setting&);
+  static const Corners corners;
+  static void draw(const Problem&, std::string_view part, double& element, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
 };
 
@@ -262,9 +256,8 @@ struct TableCopy : FromParts<TableCopy> {
   struct Expected {
     Expectation original, read;
   };
-  static constexpr std::array fills{Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Counts the numbers that are read from both tables, and the columns that change.
   static Cost cost(const Problem&);
@@ -323,7 +316,6 @@ struct Chunks : FromParts<Chunks> {
   struct Expected {
     std::vector<std::uint64_t> value;
   };
-  static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
   static Expected expect(const Problem&, const Input&, Setting&);
@@ -387,10 +379,9 @@ struct Checkpointing : FromParts<Checkpointing> {
   struct Expected {
     Expectation dx, dw;
   };
-  static constexpr std::array fills{Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static Input make_input(const Problem&, Setting&);
+  static void draw(const Problem&, std::string_view part, float& element, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Activations are a kernel's own.
   static double flops(const Problem& p) { return 3 * product(p.layers, p.n); }
