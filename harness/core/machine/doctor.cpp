@@ -157,10 +157,11 @@ std::optional<Diagnosis> of_node(const Allotment& a) {
                                        quantity_text(a.processors_of_machine, "processor"))};
 }
 
+// A twentieth of all processors is more than a system left alone uses; a hundredth stolen already shows.
+constexpr double busy = 0.05, stolen = 0.01;
+
 Diagnosis of_noise(const Symptoms& s) {
   const Weather& w = s.noise.weather;
-  // A twentieth of all processors is more than a system left alone uses; a hundredth stolen already shows.
-  constexpr double busy = 0.05, stolen = 0.01;
   std::string text = fmt::format("spread {}, stolen {}, others use {}", percent_text(s.noise.spread),
                                  percent_text(w.steal_share), percent_text(w.other_busy_share));
   if (w.cpu_pressure_share >= 0) text += fmt::format(", pressure {}", percent_text(w.cpu_pressure_share));
@@ -212,6 +213,15 @@ Diagnosis of_gate(const NoiseProbe& noise) {
   return out;
 }
 
+// Sides that take turns are slowed down alike; a recording of another day is not.
+Diagnosis of_kinds_of_gates(const NoiseProbe& noise) {
+  const auto tightest = tightest_gate_percent(noise.smallest_visible);
+  if (!tightest) return {"gates", "none of 20 % or less, of whatever kind"};
+  const bool alone = noise.weather.other_busy_share <= busy && noise.weather.steal_share <= stolen;
+  return {"gates", fmt::format("two builds or programs in turns: {} %; stored baselines: {}", *tightest,
+                               alone ? fmt::format("{} %", std::max(5, *tightest)) : "not while others run")};
+}
+
 std::optional<std::string> variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
@@ -234,6 +244,7 @@ std::vector<Diagnosis> diagnose(const Symptoms& s) {
   std::ranges::move(of_roofs(s.roofs), std::back_inserter(out));
   if (s.random_lines.per_second > 0) out.push_back(of_random_lines(s.random_lines));
   out.push_back(of_gate(s.noise));
+  out.push_back(of_kinds_of_gates(s.noise));
   constexpr std::size_t columns = 90;
   for (Diagnosis& one : out) {
     if (one.text.size() > columns) one.text.replace(columns - 3, std::string::npos, "...");

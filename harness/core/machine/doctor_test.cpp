@@ -48,7 +48,7 @@ TEST(Doctor, HasNothingToSayAgainstAHealthyMachine) {
     topics.push_back(f.topic);
   }
   EXPECT_THAT(topics, ElementsAre("CPU", "cores", "memory", "build", "threads", "OpenBLAS", "counters",
-                                  "noise", "roof", "roof", "can see"));
+                                  "noise", "roof", "roof", "can see", "gates"));
 }
 
 TEST(Doctor, SaysHowManySmallRecordsCanBeGatheredAtMost) {
@@ -176,6 +176,17 @@ TEST(Doctor, SaysWhichGateTheMachineIsFitFor) {
   Symptoms s = healthy();
   s.noise.smallest_visible = 0.07;
   EXPECT_THAT(finding(s, "can see").remedy, HasSubstr("limit of 10 %"));
+}
+
+TEST(Doctor, TellsWhichKindsOfGatesTheMachineIsFitFor) {
+  Symptoms s = healthy();
+  s.noise.smallest_visible = 0.02;
+  EXPECT_EQ(finding(s, "gates").text, "two builds or programs in turns: 3 %; stored baselines: 5 %");
+  s.noise.weather.other_busy_share = 0.5;
+  EXPECT_EQ(finding(s, "gates").text,
+            "two builds or programs in turns: 3 %; stored baselines: not while others run");
+  s.noise.smallest_visible = 0.3;
+  EXPECT_THAT(finding(s, "gates").text, HasSubstr("none of 20 %"));
 }
 
 TEST(Doctor, KeepsToTheWidthOfATerminalWhateverTheNames) {
