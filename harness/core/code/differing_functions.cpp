@@ -420,14 +420,16 @@ class Ways {
 
   struct Reach {
     std::set<const LinkedFunction*> functions;
-    std::map<std::string, std::string> objects;  // contents by name
+    std::map<std::pair<std::string_view, std::string_view>, std::string_view> objects;  // contents
   };
-  Reach from(const LinkedFunction* start) const {
+  Reach from(const LinkedFunction* start) {
     Reach out;
     const auto note = [&](std::uint64_t address) -> std::vector<const LinkedFunction*> {
       const auto object = image_.object_at(address);
       if (!object) return {};
-      out.objects[object->name] = object->content;
+      std::string& content = contents_[object->address];
+      if (content.empty()) content = image_.content_of(*object);
+      out.objects[{object->file, object->name}] = content;
       const auto users = users_.find(object->address);
       return users == users_.end() ? std::vector<const LinkedFunction*>() : users->second;
     };
@@ -440,6 +442,7 @@ class Ways {
   const ProgramImage& image_;
   std::string border_;                                                 // as mangled
   std::map<std::uint64_t, std::vector<const LinkedFunction*>> users_;  // of variables
+  std::map<std::uint64_t, std::string> contents_;                      // of objects, by address
   const LinkedFunction* main_ = nullptr;
 };
 
@@ -569,7 +572,7 @@ std::set<std::string> unchanged_functions(const std::filesystem::path& before,
     images.emplace_back(std::move(outcome.file));
   }
   const std::string mangled = fmt::format("{}{}", border.size(), border);
-  const Ways ways_before(images[0], mangled), ways_after(images[1], mangled);
+  Ways ways_before(images[0], mangled), ways_after(images[1], mangled);
   if (ways_before.main() == nullptr || ways_after.main() == nullptr) return {};
 
   std::map<std::pair<std::string_view, std::string_view>, Namesakes> names;

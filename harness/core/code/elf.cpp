@@ -280,23 +280,24 @@ std::optional<LinkedObject> ProgramImage::object_at(std::uint64_t address) const
   const Named* named = function_at(address) == nullptr ? named_at(address) : nullptr;
   const ElfSection* section = named == nullptr ? nullptr : section_at(named->address);
   if (section == nullptr) return std::nullopt;
-  LinkedObject out{
-      .address = named->address,
-      .name = fmt::format("{}:{}", named->file, named->name),
-      .content = fmt::format("{} bytes", named->size),
-      .writable = (section->flags & SHF_WRITE) != 0 && !section->name.starts_with(".data.rel.ro")};
-  if (section->bytes.empty()) return out;
-  out.content = section->bytes.substr(named->address - section->address, named->size);
-  const std::uint64_t end = named->address + named->size;
+  const bool writable = (section->flags & SHF_WRITE) != 0 && !section->name.starts_with(".data.rel.ro");
+  return LinkedObject{named->address, named->size, named->name, named->file, writable};
+}
+
+std::string ProgramImage::content_of(const LinkedObject& object) const {
+  const ElfSection* section = section_at(object.address);
+  if (section->bytes.empty()) return fmt::format("{} bytes", object.size);
+  std::string out(section->bytes.substr(object.address - section->address, object.size));
+  const std::uint64_t end = object.address + object.size;
   std::map<std::uint64_t, std::string> leads_to;
-  for (auto at = pointers_.lower_bound(named->address); at != pointers_.end() && at->first < end; ++at)
+  for (auto at = pointers_.lower_bound(object.address); at != pointers_.end() && at->first < end; ++at)
     leads_to[at->first] = meaning(at->second, text);
-  for (auto at = by_loader_.lower_bound(named->address); at != by_loader_.end() && at->first < end; ++at)
+  for (auto at = by_loader_.lower_bound(object.address); at != by_loader_.end() && at->first < end; ++at)
     leads_to[at->first] = at->second;
   for (const auto& [at, where] : leads_to) {
-    std::fill_n(out.content.begin() + static_cast<std::ptrdiff_t>(at - named->address),
+    std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(at - object.address),
                 std::min<std::uint64_t>(8, end - at), '\0');
-    out.content += fmt::format("\n{}: {}", at - named->address, where);
+    out += fmt::format("\n{}: {}", at - object.address, where);
   }
   return out;
 }

@@ -76,9 +76,9 @@ struct LinkedFunction {
 
 // A variable or a table that has a name.
 struct LinkedObject {
-  std::uint64_t address = 0;
-  std::string name;     // and its file, where it is local
-  std::string content;  // its bytes, with what it points to in place of addresses; a size where it has none
+  std::uint64_t address = 0, size = 0;
+  std::string_view name;
+  std::string_view file;  // of a local object; else empty
   bool writable = false;
 };
 
@@ -105,6 +105,8 @@ class ProgramImage {
 
   // The object around the address; none for functions and nameless constants.
   std::optional<LinkedObject> object_at(std::uint64_t address) const;
+  // Its bytes, with what it points to in place of addresses; its size where the file holds no bytes.
+  std::string content_of(const LinkedObject& object) const;
 
   // The function around the address; null pointer where there is none.
   const LinkedFunction* function_at(std::uint64_t address) const;
