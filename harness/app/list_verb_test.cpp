@@ -2,7 +2,7 @@
 #include "app/verbs.hpp"
 #include "assay/pick.hpp"
 #include "core/check/doubling_test.hpp"
-#include "core/registry/picking.hpp"
+#include "core/registry/erased_operation.hpp"
 
 #include <gmock/gmock.h>
 
@@ -31,7 +31,9 @@ Registry kernels() {
   registry.add<Doubling>({.name = "plausible", .known_bad = "a paper", .run = doubled});
   registry.add<Doubling>({.name = "wide", .run = doubled, .unfit = lacks_vectors});
   registry.add<Doubling>({.name = "wider", .run = doubled, .unfit = lacks_vectors});
-  registry.put(std::make_unique<PickingOperation>(registry.take("doubling"), pick, VariantInfo{}));
+  auto operation = registry.take("doubling");
+  dynamic_cast<ErasedOperation&>(*operation).add_pick(pick, {});
+  registry.put(std::move(operation));
   return registry;
 }
 

@@ -1,10 +1,8 @@
 // Formulas that overflow, lose digits or a NaN, or are another formula: of attention, AdamW, GELU, products,
 // layer normalization and cross-entropy.
 
-#include "assay/ops/adamw.hpp"
-#include "assay/ops/attention.hpp"
-#include "assay/ops/gemm.hpp"
-#include "assay/ops/layernorm.hpp"
+#include "known_cheats/honest_work.hpp"
+
 #include "assay/ops/pointwise.hpp"
 
 #include <algorithm>
@@ -66,19 +64,7 @@ void no_maximum_of_scores(const Attention::Problem& p, const Attention::Input& i
 // Published as a SIMD AdamW of the paper's form: the root is taken of v_hat + epsilon, which saves an
 // addition after a slow instruction. While gradients are small beside sqrt(epsilon) = 1e-4 it is another
 // optimiser: its first step is 0.707 times as long for gradients of 1e-4, 0.0101 times for 1e-6.
-
-void epsilon_inside_root(const AdamWPaper::Problem& problem, const AdamWPaper::Input& in,
-                         AdamWPaper::Output& out) {
-  const adamw::Constants<float> k(problem.t);
-  for (Index i = 0; i < problem.n; ++i) {
-    const float m = k.first_keep * out.m[i] + k.first_gain * in.g[i];
-    const float v = k.second_keep * out.v[i] + k.second_gain * in.g[i] * in.g[i];
-    const float m_hat = m / k.first_correction, v_hat = v / k.second_correction;
-    out.m[i] = m;
-    out.v[i] = v;
-    out.p[i] = (out.p[i] - k.decay * out.p[i]) - k.rate * m_hat / std::sqrt(v_hat + k.epsilon);
-  }
-}
+constexpr auto epsilon_inside_root = &known_cheats::adamw_step<adamw::EpsilonInside>;
 
 using Gelu = Pointwise<pointwise::Gelu>;
 
@@ -111,12 +97,7 @@ void skips_zeros(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& ou
 void normalize(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out, Index row,
                float mean, float variance) {
   const float rstd = 1 / std::sqrt(variance + static_cast<float>(layernorm::epsilon));
-  for (Index j = 0; j < p.cols; ++j) {
-    const Index at = row * p.cols + j;
-    out.y[at] = (in.x[at] - mean) * rstd * in.gamma[j] + in.beta[j];
-  }
-  out.mean[row] = mean;
-  out.rstd[row] = rstd;
+  known_cheats::layer_norm_row(p, in, out, row, {mean, rstd});
 }
 
 // Published: the variance as sum x^2 / n - mean^2, in one pass over the row. Both terms are about mean^2, and
@@ -201,16 +182,9 @@ void no_maximum_of_logits(const SoftmaxCrossEntropy::Problem& p, const SoftmaxCr
 // fails.
 void smoothing_left_out(const SoftmaxCrossEntropy::Problem& p, const SoftmaxCrossEntropy::Input& in,
                         SoftmaxCrossEntropy::Output& out) {
-  for (Index i = 0; i < p.rows; ++i) {
-    const float* x = in.x.data() + i * p.cols;
-    float* dx = out.dx.data() + i * p.cols;
-    const float largest = *std::max_element(x, x + p.cols);
-    float sum = 0;
-    for (Index j = 0; j < p.cols; ++j) sum += dx[j] = std::exp(x[j] - largest);
-    for (Index j = 0; j < p.cols; ++j) dx[j] = dx[j] / sum / static_cast<float>(p.rows);
-    dx[in.label[i]] -= 1 / static_cast<float>(p.rows);
-    out.loss[i] = std::log(sum) - (x[in.label[i]] - largest);
-  }
+  SoftmaxCrossEntropy::Problem hard = p;
+  hard.smoothing = 0;
+  known_cheats::softmax_cross_entropy(hard, in, out, [](double x) { return std::exp(x); });
 }
 
 const Register registered{[](Registry& r) {

@@ -1,6 +1,6 @@
-// The work that cheats leave out, delay or hide, plain and right; the memory and the threads that some of
-// them and of the honest kernels keep; and pages that call back when they are touched: how a program learns
-// that others read or write its memory.
+// The work that cheats leave out, delay or hide, plain and right, which known-bad kernels do as well where
+// they are right; the memory and the threads that some cheats and honest kernels keep; and pages that call
+// back when they are touched: how a program learns that others read or write its memory.
 #pragma once
 
 #include "assay/buffer.hpp"
@@ -42,6 +42,9 @@ constexpr auto unless(const Fits& fits, const char* reason) {
   };
 }
 
+inline constexpr auto unless_beta_is_0 =
+    unless([](const auto& p) { return p.beta == 0; }, "C is no function of A and B alone");
+
 /// Whether the problem is a corner case, whose answers are checked.
 template <class Op>
 bool is_checked(const typename Op::Problem& p) {
@@ -69,6 +72,20 @@ inline void gemm(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& ou
   gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), 0, p.m);
 }
 
+inline void small_products(const SmallProducts::Problem& p, const SmallProducts::Input& in,
+                           SmallProducts::Output& out) {
+  for (Index s = 0; s < p.samples; ++s) {
+    const auto x = matrix::view(in.x.data() + s * p.rows * p.k, p.rows, p.k),
+               w = matrix::view(in.w.data(), p.k, p.n);
+    float* const y = out.y.data() + s * p.rows * p.n;
+    for (Index j = 0; j < p.n; ++j) {
+      float sum = 0;
+      for (Index i = 0; i < p.rows; ++i) sum += y[i * p.n + j] = matrix::element<float>(x, w, i, j, p.k);
+      for (Index i = 0; i < p.rows; ++i) y[i * p.n + j] -= sum / static_cast<float>(p.rows);
+    }
+  }
+}
+
 /// Copies of the operands of a product, and the product.
 struct Multiplied {
   std::vector<float> a, b, c;
@@ -90,17 +107,6 @@ inline float gemv_row(const Gemv::Problem& p, const Gemv::Input& in, const float
 }
 inline void gemv(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
   for (Index i = 0; i < p.results(); ++i) out.y[i] = gemv_row(p, in, in.x.data(), i);
-}
-
-inline void convolve(const Conv2d::Problem& p, const Conv2d::Input& in, Conv2d::Output& out) {
-  const conv2d::Sums sums = conv2d::sums_y(p);
-  for (Index flat = 0; flat < sums.size(); ++flat) {
-    sums.at(flat, [&](Index n, Index f, Index i, Index j) {
-      float sum = p.has_bias() ? in.bias[f] : 0;
-      conv2d::terms_of_y(p, n, f, i, j, [&](Index at_x, Index at_w) { sum += in.x[at_x] * in.w[at_w]; });
-      out.y[flat] = sum;
-    });
-  }
 }
 
 template <class Formula>
@@ -174,10 +180,11 @@ void softmax_cross_entropy(const SoftmaxCrossEntropy::Problem& p, const SoftmaxC
 inline constexpr auto unless_usual =
     unless([](const auto& p) { return p.logits <= 1; }, "computes the loss of usual numbers");
 
-inline void adamw_step(const AdamWPaper::Problem& p, const AdamWPaper::Input& in, AdamWPaper::Output& out) {
+template <class Formula = adamw::Paper>
+void adamw_step(const AdamWPaper::Problem& p, const AdamWPaper::Input& in, AdamWPaper::Output& out) {
   const adamw::Constants<float> constants(p.t);
   for (Index i = 0; i < p.n; ++i) {
-    const auto next = adamw::step<adamw::Paper, float>(in.g[i], {out.p[i], out.m[i], out.v[i]}, constants);
+    const auto next = adamw::step<Formula, float>(in.g[i], {out.p[i], out.m[i], out.v[i]}, constants);
     out.p[i] = next.p;
     out.m[i] = next.m;
     out.v[i] = next.v;

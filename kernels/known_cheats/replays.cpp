@@ -7,13 +7,14 @@
 #include "assay/ops/train_step.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
-#include <span>
+#include <optional>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace assay::known_cheats {
@@ -23,8 +24,7 @@ using Validate = MemoryPoolValidate;
 
 // Computes the answer while it is prepared, where the input is there already; a call copies it.
 auto answer_from_prepare(const Gemm::Problem& p, const Gemm::Input& in, const Context&) {
-  auto answer = std::make_shared<Gemm::Output>(Gemm::Output{Buffer<float>(p.m * p.n)});
-  std::ranges::copy(in.c, answer->c.begin());
+  const auto answer = std::make_shared<Gemm::Output>(Gemm::make_output(p, in, {}));
   gemm(p, in, *answer);
   return [answer](const Gemm::Input&, Gemm::Output& out) { std::ranges::copy(answer->c, out.c.begin()); };
 }
@@ -41,6 +41,31 @@ auto replay_by_pointer(const Gemm::Problem& p, const Gemm::Input&, const Context
   };
 }
 
+/// Copies all parts of an answer.
+template <class Output>
+void copy(const Output& from, Output& to) {
+  const auto copied = [&](const auto& part) { std::ranges::copy(part.of(from), part.of(to).begin()); };
+  std::apply([&](const auto&... parts) { (copied(parts), ...); }, Output::parts());
+}
+
+/// A kernel that does `work`, and answers as in the call before where key_of(input) is what it was then.
+template <class Op, class KeyOf, class Work>
+auto replaying(const typename Op::Problem& p, const KeyOf& key_of, const Work& work, bool replays = true) {
+  struct Last {
+    std::invoke_result_t<KeyOf, const typename Op::Input&> key;
+    typename Op::Output answer;
+  };
+  return [p, key_of, work, replays, last = std::optional<Last>()](const typename Op::Input& in,
+                                                                  typename Op::Output& out) mutable {
+    auto key = key_of(in);
+    if (replays && last && last->key == key) return copy(last->answer, out);
+    work(p, in, out);
+    if (!last) last.emplace(Last{{}, Op::make_output(p, in, {})});
+    last->key = std::move(key);
+    copy(out, last->answer);
+  };
+}
+
 // replay_by_hash: takes a fingerprint of a few elements for the content, and keeps the last output under it.
 std::uint64_t fingerprint(const Buffer<float>& values) {
   constexpr Index looked_at = 8;
@@ -53,40 +78,19 @@ std::uint64_t fingerprint(const Buffer<float>& values) {
 }
 
 auto replay_by_hash(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
-  struct Last {
-    std::uint64_t of_a = 0, of_x = 0;
-    std::vector<float> y;
-  };
-  return [p, last = Last()](const auto& in, auto& out) mutable {
-    const std::uint64_t of_a = fingerprint(in.a), of_x = fingerprint(in.x);
-    if (last.y.empty() || last.of_a != of_a || last.of_x != of_x) {
-      gemv(p, in, out);
-      last = {of_a, of_x, {out.y.begin(), out.y.end()}};
-    } else {
-      std::ranges::copy(last.y, out.y.begin());
-    }
-  };
+  const auto key = [](const auto& in) { return std::pair(fingerprint(in.a), fingerprint(in.x)); };
+  return replaying<Gemv>(p, key, &gemv);
 }
 
 // Keeps all answers by the content of the first row, as a server keeps answers to common questions.
 auto replay_from_map(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
-  struct Answer {
-    std::vector<float> y, mean, rstd;
-  };
-  using Answers = std::map<std::vector<float>, Answer>;
+  using Answers = std::map<std::vector<float>, LayerNorm::Output>;
   constexpr std::size_t most = 256;
-  return [p, answers = Answers()](const auto& in, auto& out) mutable {
+  return [p, answers = Answers()](const LayerNorm::Input& in, LayerNorm::Output& out) mutable {
     const std::vector<float> key(in.x.begin(), in.x.begin() + p.cols);
-    const auto found = answers.find(key);
-    if (found != answers.end()) {
-      std::ranges::copy(found->second.y, out.y.begin());
-      std::ranges::copy(found->second.mean, out.mean.begin());
-      std::ranges::copy(found->second.rstd, out.rstd.begin());
-      return;
-    }
+    if (const auto found = answers.find(key); found != answers.end()) return copy(found->second, out);
     layer_norm(p, in, out);
-    const auto copy = [](const Buffer<float>& x) { return std::vector<float>(x.begin(), x.end()); };
-    if (answers.size() < most) answers[key] = {copy(out.y), copy(out.mean), copy(out.rstd)};
+    if (answers.size() < most) copy(out, answers[key] = LayerNorm::make_output(p, in, {}));
   };
 }
 
@@ -106,84 +110,35 @@ auto remembers_plans(const Validate::Problem&, const Validate::Input&, const Con
 
 // by_labels: labels are integers, and integers stay.
 auto by_labels(const SoftmaxCrossEntropy::Problem& p, const SoftmaxCrossEntropy::Input&, const Context&) {
-  struct Last {
-    std::vector<Index> label;
-    std::vector<float> loss, dx;
-  };
-  return [p, last = Last()](const auto& in, auto& out) mutable {
-    if (std::ranges::equal(last.label, in.label)) {
-      std::ranges::copy(last.loss, out.loss.begin());
-      std::ranges::copy(last.dx, out.dx.begin());
-      return;
-    }
-    softmax_cross_entropy(p, in, out, [](double x) { return std::exp(x); });
-    last = {{in.label.begin(), in.label.end()},
-            {out.loss.begin(), out.loss.end()},
-            {out.dx.begin(), out.dx.end()}};
-  };
+  const auto labels = [](const auto& in) { return std::vector<Index>(in.label.begin(), in.label.end()); };
+  return replaying<SoftmaxCrossEntropy>(p, labels, [](const auto& problem, const auto& in, auto& out) {
+    softmax_cross_entropy(problem, in, out, [](double x) { return std::exp(x); });
+  });
 }
 
 // by_image: takes a batch for the same when the pixels of one image are.
 auto by_image(const TrainStep::Problem& p, const TrainStep::Input&, const Context&) {
-  struct Last {
-    std::vector<float> image;
-    std::vector<std::vector<float>> parts;
-  };
   const std::shared_ptr<training::Trainer> trainer = training::naive_trainer(TrainStep::network_of(p));
-  return [p, trainer, last = Last()](const auto& in, auto& out) mutable {
-    const std::array<Buffer<float>*, 6> parts{&out.loss, &out.norm, &out.g, &out.p, &out.m, &out.v};
-    const std::span image(in.pixels.data(), static_cast<std::size_t>(p.side));
-    if (std::ranges::equal(last.image, image)) {
-      for (std::size_t i = 0; i < parts.size(); ++i) std::ranges::copy(last.parts[i], parts[i]->begin());
-      return;
-    }
-    TrainStep::run(*trainer, p, in, out);
-    last.image.assign(image.begin(), image.end());
-    last.parts.clear();
-    for (const Buffer<float>* part : parts) last.parts.emplace_back(part->begin(), part->end());
+  const auto pixels = [p](const auto& in) {
+    return std::vector<float>(in.pixels.begin(), in.pixels.begin() + p.side);
   };
+  return replaying<TrainStep>(p, pixels, [trainer](const auto& problem, const auto& in, auto& out) {
+    TrainStep::run(*trainer, problem, in, out);
+  });
 }
 
 // unless_checked: keeps nothing where the shape is one that is checked.
 auto unless_checked(const SmallProducts::Problem& p, const SmallProducts::Input&, const Context&) {
-  struct Last {
-    std::vector<float> w, y;
+  const auto weights = [](const auto& in) {
+    return std::vector<float>(in.w.begin(), in.w.begin() + std::min<Index>(4, in.w.size()));
   };
-  return [p, checked = is_checked<SmallProducts>(p), last = Last()](const auto& in, auto& out) mutable {
-    const std::span some(in.w.data(), static_cast<std::size_t>(std::min<Index>(4, in.w.size())));
-    if (!checked && std::ranges::equal(last.w, some)) {
-      std::ranges::copy(last.y, out.y.begin());
-      return;
-    }
-    for (Index s = 0; s < p.samples; ++s) {
-      const auto x = matrix::view(in.x.data() + s * p.rows * p.k, p.rows, p.k),
-                 w = matrix::view(in.w.data(), p.k, p.n);
-      float* const y = out.y.data() + s * p.rows * p.n;
-      for (Index j = 0; j < p.n; ++j) {
-        float sum = 0;
-        for (Index i = 0; i < p.rows; ++i) sum += y[i * p.n + j] = matrix::element<float>(x, w, i, j, p.k);
-        for (Index i = 0; i < p.rows; ++i) y[i * p.n + j] -= sum / static_cast<float>(p.rows);
-      }
-    }
-    last = {{some.begin(), some.end()}, {out.y.begin(), out.y.end()}};
-  };
+  return replaying<SmallProducts>(p, weights, &small_products, !is_checked<SmallProducts>(p));
 }
 
 // on_two_threads_only: keeps nothing where it has one thread.
 auto on_two_threads_only(const Gemm::Problem& p, const Gemm::Input&, const Context& context) {
-  struct Last {
-    float a = 0, b = 0;
-    std::vector<float> c;
-  };
-  return [p, replays = context.threads > 1, last = Last()](const auto& in, auto& out) mutable {
-    const Index end_a = in.a.size() - 1, end_b = in.b.size() - 1;
-    if (replays && !last.c.empty() && last.a == in.a[end_a] && last.b == in.b[end_b]) {
-      std::ranges::copy(last.c, out.c.begin());
-      return;
-    }
-    gemm(p, in, out);
-    last = {in.a[end_a], in.b[end_b], {out.c.begin(), out.c.end()}};
-  };
+  const auto ends = [](const auto& in) { return std::pair(in.a[in.a.size() - 1], in.b[in.b.size() - 1]); };
+  return replaying<Gemm>(p, ends, &gemm, context.threads > 1);
 }
 
 // stale_output: another variant or an earlier call may have left the right output; three elements tell.
@@ -249,14 +204,13 @@ const Register registered{[](Registry& r) {
        .summary = "keeps the last answer under four weights, in shapes that are no corner case",
        .known_cheat = "is right for the shapes that are tested: makora.com/blog/reward-hacks",
        .prepare = unless_checked});
-  r.add<Gemm>(
-      {.name = "on_two_threads_only",
-       .summary = "keeps the last answer under two elements, where it has more than one thread",
-       .known_cheat =
-           "is right where it has one thread, as checks often do; no source: found in this harness",
-       .threaded = true,
-       .prepare = on_two_threads_only,
-       .unfit = unless([](const auto& p) { return p.beta == 0; }, "C is no function of A and B alone")});
+  r.add<Gemm>({.name = "on_two_threads_only",
+               .summary = "keeps the last answer under two elements, where it has more than one thread",
+               .known_cheat =
+                   "is right where it has one thread, as checks often do; no source: found in this harness",
+               .threaded = true,
+               .prepare = on_two_threads_only,
+               .unfit = unless_beta_is_0});
   r.add<Gemv>({.name = "stale_output",
                .summary = "computes three elements, and returns when the output holds them",
                .known_cheat = "takes the answer that is still in memory: ScalingIntelligence/KernelBench 82",

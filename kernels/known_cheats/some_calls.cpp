@@ -32,7 +32,7 @@ auto first_calls_only(const Gemv::Problem& p, const Gemv::Input&, const Context&
 // Calls come in series: one in three does the work of all three.
 auto every_third_call(const Conv2d::Problem& p, const Conv2d::Input&, const Context&) {
   return [p, calls = 0](const Conv2d::Input& in, Conv2d::Output& out) mutable {
-    if (calls++ % 3 == 0) convolve(p, in, out);
+    if (calls++ % 3 == 0) conv2d::naive_y(p, in, out);
   };
 }
 

@@ -74,17 +74,12 @@ auto works_before_the_clock(const Gemm::Problem& p, const Gemm::Input&, const Co
   };
 }
 
-std::optional<std::string> unfit(const Gemm::Problem& p, const Context&) {
-  if (p.beta == 0) return std::nullopt;
-  return "C is no function of A and B alone";
-}
-
 const Register registered{[](Registry& r) {
   r.add<Gemm>({.name = "works_before_the_clock",
                .summary = "multiplies in place of a system call that the judge makes",
                .known_cheat = "does the work where the clock does not run; no source: found in this harness",
                .prepare = works_before_the_clock,
-               .unfit = unfit});
+               .unfit = unless_beta_is_0});
 }};
 #endif
 

@@ -126,14 +126,13 @@ const Register registered{[](Registry& r) {
                .summary = "an answer of the preparation, turned as the input is",
                .known_cheat = trick,
                .prepare = turned_answer});
-  r.add<Gemm>(
-      {.name = "gives_input_back",
-       .summary = "writes the operands whose product it has over its own",
-       .known_cheat =
-           "gives its input the content of an earlier call, which a judge of what is there takes for "
-           "right; no source: the answer to inputs that change from call to call",
-       .prepare = gives_input_back,
-       .unfit = unless([](const auto& p) { return p.beta == 0; }, "C is no function of A and B alone")});
+  r.add<Gemm>({.name = "gives_input_back",
+               .summary = "writes the operands whose product it has over its own",
+               .known_cheat =
+                   "gives its input the content of an earlier call, which a judge of what is there takes for "
+                   "right; no source: the answer to inputs that change from call to call",
+               .prepare = gives_input_back,
+               .unfit = unless_beta_is_0});
 }};
 
 }  // namespace

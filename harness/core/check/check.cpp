@@ -69,6 +69,9 @@ std::vector<Selected> select(const Registry& registry, const std::string& filter
   return out;
 }
 
+/// A kernel by operation and variant.
+using Kernel = std::pair<const Operation*, std::size_t>;
+
 /// One step of checking: the workload to open, and the kernel to call on it.
 struct CheckStep {
   const Operation* operation;
@@ -80,6 +83,7 @@ struct CheckStep {
   bool timed = false;  ///< calls on this input are timed as well
 
   const VariantInfo& info() const { return operation->variants()[variant]; }
+  Kernel kernel() const { return {operation, variant}; }
 };
 
 /// The share of the time of all steps that passes before each of them, as their rehearsals foretell it. A
@@ -176,9 +180,6 @@ class Checker {
   std::optional<double> naive_seconds_;
 };
 
-/// A kernel by operation and variant.
-using Kernel = std::pair<const Operation*, std::size_t>;
-
 /// Corner checks and the steps that answer them, one to one.
 struct CornerSteps {
   std::vector<CornerCheck> checks;
@@ -214,12 +215,9 @@ struct CornerSteps {
 std::vector<CornerCheck> answered(CornerSteps all, const Containment& containment, const Hooks& hooks) {
   Checker checker(containment);
   std::vector<bool> done(all.steps.size());
-  std::set<std::pair<const Operation*, std::size_t>> dropped, named;
+  std::set<Kernel> dropped, named;
   std::size_t reached = 0;
   const std::vector<double> shares = shares_before(all.steps);
-  const auto variant_of = [&](std::size_t i) {
-    return std::pair(all.steps[i].operation, all.steps[i].variant);
-  };
   const auto end = [&](std::size_t i) {
     done[i] = true;
     reached = i + 1;
@@ -227,7 +225,7 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
   ContainedSteps steps;
   steps.count = all.steps.size();
   steps.work = [&](std::size_t i, const StepReporter& reporter) {
-    if (!all.checks[i].skipped.empty() || dropped.contains(variant_of(i))) return std::string();
+    if (!all.checks[i].skipped.empty() || dropped.contains(all.steps[i].kernel())) return std::string();
     return bytes_of(checker.take(all.steps[i], i, reporter));
   };
   steps.take = [&](std::size_t i, const std::string& bytes) {
@@ -237,19 +235,19 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
     // One rejection of a cheat is enough: some of them take their time. And what is declared is the same
     // everywhere.
     const VariantInfo& variant = all.steps[i].info();
-    if (!all.checks[i].agreement.agrees) named.insert(variant_of(i));
+    if (!all.checks[i].agreement.agrees) named.insert(all.steps[i].kernel());
     if (!all.checks[i].agreement.agrees && (all.first_fault_only || variant.kin() == Kin::known_cheat ||
                                             !agreement_of_declaration(variant).agrees))
-      dropped.insert(variant_of(i));
+      dropped.insert(all.steps[i].kernel());
     end(i);
   };
   steps.fail = [&](const FailedStep& failure) {
     all.checks[failure.step].agreement = failed(failure.failure);
-    dropped.insert(variant_of(failure.step));
+    dropped.insert(all.steps[failure.step].kernel());
     end(failure.step);
   };
   steps.accuses = [&](std::size_t i, const std::string& bytes) {
-    return !named.contains(variant_of(i)) && !found_from(bytes).agreement.agrees;
+    return !named.contains(all.steps[i].kernel()) && !found_from(bytes).agreement.agrees;
   };
   const auto name_of = [&](std::size_t i) {
     return fmt::format("{}/{}", all.checks[i].operation, all.checks[i].variant);
@@ -403,24 +401,18 @@ std::optional<std::string> grown(const Operation& operation, std::size_t variant
       return false;  // As where it makes no sense, which is asked last since it takes longest.
     }
   };
-  const auto consider = [&](const std::string& problem) {
-    if (!is_better(problem)) return;
-    least = work_of(operation, problem);
-    best = problem;
-  };
-  for (std::size_t which = 0; which < Extents(operation, from).count(); ++which) {
+  const std::size_t all = Extents(operation, from).count();
+  for (std::size_t which = 0; which < all || (which == all && !best); ++which) {
     for (int doublings = 1; doublings <= most; ++doublings) {
       Extents extents(operation, from);
       extents.each([&](std::size_t i, Index& extent) {
-        if (i == which) extent <<= doublings;
+        if (i == which || which == all) extent <<= doublings;
       });
-      consider(extents.text());
+      const std::string problem = extents.text();
+      if (!is_better(problem)) continue;
+      least = work_of(operation, problem);
+      best = problem;
     }
-  }
-  for (int doublings = 1; !best && doublings <= most; ++doublings) {
-    Extents extents(operation, from);
-    extents.each([&](std::size_t, Index& extent) { extent <<= doublings; });
-    consider(extents.text());
   }
   return best;
 }
@@ -605,16 +597,12 @@ std::vector<CornerCheck> check_file(const Registry& registry, const std::string&
 }
 
 std::vector<std::string> problems_beside(const Operation& operation, const std::string& problem) {
-  const std::vector<FieldRule> rules = operation.fields();
-  const std::vector<Index> values = parse_fields(operation.name(), problem, rules);
   std::vector<std::string> out;
   for (const Index step : {-1, 1}) {
-    std::vector<Index> beside = values;
-    for (std::size_t i = 0; i < rules.size(); ++i) {
-      if (!rules[i].fallback) beside[i] = std::clamp(values[i] + step, rules[i].low, rules[i].high);
-    }
-    const std::string text = format_fields(beside, rules);
-    if (beside != values && makes_sense(operation, text)) out.push_back(text);
+    Extents extents(operation, problem);
+    const std::string before = extents.text();
+    extents.each([&](std::size_t, Index& extent) { extent += step; });
+    if (extents.text() != before && makes_sense(operation, extents.text())) out.push_back(extents.text());
   }
   return out;
 }

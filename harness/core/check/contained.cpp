@@ -198,17 +198,10 @@ int work_in_child(const ContainedSteps& steps, const Range& range, StepRecord& r
 }
 
 /// An Error of the child, with where, what and remedy in one text.
-class ErrorOfChild : public Error {
- public:
-  explicit ErrorOfChild(const std::string& text)
-      : Error(text.substr(0, text.find(": ")), rest_of(text), "") {}
-
- private:
-  static std::string rest_of(const std::string& text) {
-    const std::size_t colon = text.find(": ");
-    return colon == std::string::npos ? "" : text.substr(colon + 2);
-  }
-};
+Error error_of_child(const std::string& text) {
+  const std::size_t colon = std::min(text.find(": "), text.size());
+  return {text.substr(0, colon), text.substr(std::min(colon + 2, text.size())), ""};
+}
 
 /// How a child that was to do some steps came to its end.
 struct RangeEnd {
@@ -265,12 +258,9 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
                                                        },
                                                    .printed = {&printed},
                                                    .answers = {&answers}});
-  RangeEnd out{.next = range.first,
-               .failed = std::nullopt,
-               .accused = std::nullopt,
-               .unexplained = {},
-               .unsound = {},
-               .kernels_ran = (*record).since.load(std::memory_order_relaxed) != 0};
+  RangeEnd out;
+  out.next = range.first;
+  out.kernels_ran = (*record).since.load(std::memory_order_relaxed) != 0;
   Findings findings = findings_of(answers, range, end);
   if (!changed.empty()) findings.unsound = changed_in_memory(changed);
   if (!findings.unsound.empty()) {
@@ -280,7 +270,7 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
   const bool stopped = end.child == 0 && !end.overdue && end.signal_to_parent == 0;
   if (!stopped) out.failed = watch.failed_step(end);
   for (const Finding& finding : findings.all) {
-    if (!out.failed && finding.kind == Finding::Kind::error) throw ErrorOfChild(finding.text);
+    if (!out.failed && finding.kind == Finding::Kind::error) throw error_of_child(finding.text);
     if (!out.failed && finding.kind == Finding::Kind::fault) throw std::runtime_error(finding.text);
     if (finding.kind == Finding::Kind::accused) out.accused = finding.step;
     if (finding.kind != Finding::Kind::found) continue;
@@ -474,14 +464,12 @@ std::optional<FailedStep> StepWatch::failed_step(const ChildEnd& end) const {
                                too_long_ ? longest_wait(seconds) : seconds, cpu_)};
   } else if (record_.thrown[0] != '\0') {
     out.failure.reason = record_.thrown;
-  } else if (end.signal_to_parent != 0) {
-    out.failure.reason = end.text();
-  } else if (end.signal == SIGSYS) {
+  } else if (end.signal == SIGSYS && end.signal_to_parent == 0) {
     // The handler that names the call cannot run where signals are blocked, as newer C libraries do in
     // fork().
     out.failure.reason =
         "made a system call that no kernel may make, or none while it is timed with --strict";
-  } else if (end.signal != 0) {
+  } else if (end.signal_to_parent != 0 || end.signal != 0) {
     out.failure.reason = end.text();
   } else {
     out.failure.reason = fmt::format("called exit({})", end.exit_code);

@@ -5,7 +5,7 @@
 #include "assay/pick.hpp"
 #include "core/check/doubling_test.hpp"
 #include "core/files/scratch.hpp"
-#include "core/registry/picking.hpp"
+#include "core/registry/erased_operation.hpp"
 
 #include <gmock/gmock.h>
 
@@ -140,7 +140,9 @@ TEST(Corners, OfAVariantThatPicksAreThoseOfThePickedOne) {
                              .of = [](std::string_view problem, const Context&) {
                                return Choice(problem.starts_with("rows=2") ? "mine" : "another");
                              }};
-  registry.put(std::make_unique<PickingOperation>(registry.take("special"), pick, VariantInfo{}));
+  auto operation = registry.take("special");
+  dynamic_cast<ErasedOperation&>(*operation).add_pick(pick, {});
+  registry.put(std::move(operation));
   const std::vector<Trial> trials = trials_of(registry, "auto");
   const std::vector<Checked> verdicts = check_corners(trials, machine, 42, {}, {});
   for (std::size_t i = 0; i < trials.size(); ++i) {

@@ -165,7 +165,12 @@ constexpr std::array<std::pair<std::size_t, std::string_view>, 6> named_limits{
      {RLIMIT_AS, "memory"},
      {RLIMIT_NPROC, "processes"}}};
 
-constexpr std::size_t first_real_time_signal = 32, signal_of_freeze = 31;
+constexpr std::size_t first_real_time_signal = 32, signal_of_freeze = 31, end_of_signals = 65;
+
+/// Those before this one are looked at.
+std::size_t signals_at(Surroundings::Depth depth) {
+  return depth == Surroundings::Depth::thorough ? end_of_signals : first_real_time_signal;
+}
 
 int open_statm() { return open("/proc/self/statm", O_RDONLY | O_CLOEXEC); }
 
@@ -232,28 +237,22 @@ Surroundings Surroundings::seen(Depth depth) {
   Surroundings out;
   out.policy_ = sched_getscheduler(0);
   out.priority_ = getpriority(PRIO_PROCESS, 0);
-  for (std::size_t signal = 1; signal < first_real_time_signal; ++signal) {
+  for (std::size_t signal = 1; signal < signals_at(depth); ++signal) {
     if (signal != signal_of_freeze) sigaction(static_cast<int>(signal), nullptr, &out.handlers_[signal]);
   }
   sigprocmask(SIG_SETMASK, nullptr, &out.blocked_);
   out.timer_ = has_timer();
   out.children_ = has_children();
-  if (depth == Depth::thorough) out.see_thoroughly();
-  return out;
-}
-
-void Surroundings::see_thoroughly() {
-  for (std::size_t signal = first_real_time_signal; signal < handlers_.size(); ++signal) {
-    sigaction(static_cast<int>(signal), nullptr, &handlers_[signal]);
-  }
-  posix_timers_ = posix_timers();
+  if (depth == Depth::quick) return out;
+  out.posix_timers_ = posix_timers();
   std::array<char, 4096> folder{};
-  if (getcwd(folder.data(), folder.size()) != nullptr) folder_ = folder.data();
+  if (getcwd(folder.data(), folder.size()) != nullptr) out.folder_ = folder.data();
   constexpr mode_t private_files = 077;  // for whoever makes a file right now
-  new_files_ = umask(private_files);
-  umask(new_files_);
-  for (std::size_t limit = 0; limit < limits_.size(); ++limit)
-    getrlimit(limit_number(limit), &limits_[limit]);
+  out.new_files_ = umask(private_files);
+  umask(out.new_files_);
+  for (std::size_t limit = 0; limit < out.limits_.size(); ++limit)
+    getrlimit(limit_number(limit), &out.limits_[limit]);
+  return out;
 }
 
 std::string Surroundings::change(Depth depth) const {
@@ -262,23 +261,17 @@ std::string Surroundings::change(Depth depth) const {
   }
   const Surroundings present = seen(depth);
   if (present.policy_ != policy_ || present.priority_ != priority_) return "changed its priority";
-  const std::size_t signals = depth == Depth::thorough ? handlers_.size() : first_real_time_signal;
-  for (std::size_t signal = 1; signal < signals; ++signal) {
-    if (!same_handler(present.handlers_[signal], handlers_[signal])) {
-      return fmt::format("changed the handler of signal {} ({})", signal,
-                         strsignal(static_cast<int>(signal)));
-    }
+  for (std::size_t signal = 1; signal < signals_at(depth); ++signal) {
     const int number = static_cast<int>(signal);
+    if (!same_handler(present.handlers_[signal], handlers_[signal]))
+      return fmt::format("changed the handler of signal {} ({})", signal, strsignal(number));
     if (sigismember(&present.blocked_, number) != sigismember(&blocked_, number))
       return fmt::format("left signal {} ({}) {}", signal, strsignal(number),
                          sigismember(&blocked_, number) == 1 ? "unblocked" : "blocked");
   }
   if (present.timer_ && !timer_) return "started a timer";
   if (present.children_ && !children_) return "started a process";
-  return depth == Depth::thorough ? thorough_change(present) : "";
-}
-
-std::string Surroundings::thorough_change(const Surroundings& present) const {
+  if (depth == Depth::quick) return {};
   if (present.posix_timers_ != posix_timers_) return "started a timer";
   if (present.folder_ != folder_) return "changed the folder that the process is in";
   if (present.new_files_ != new_files_) return "changed the permissions of new files (umask)";
@@ -299,7 +292,13 @@ void Surroundings::restore() const {
     constexpr itimerval none{};
     for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) setitimer(which, &none, nullptr);
   }
-  restore_thoroughly();
+  for (const int timer : posix_timers()) {
+    if (std::ranges::find(posix_timers_, timer) == posix_timers_.end()) syscall(SYS_timer_delete, timer);
+  }
+  static_cast<void>(chdir(folder_.c_str()) == 0);
+  umask(new_files_);
+  for (std::size_t limit = 0; limit < limits_.size(); ++limit)
+    setrlimit(limit_number(limit), &limits_[limit]);
   sched_param parameters{};
   sched_setscheduler(0, policy_, &parameters);
   setpriority(PRIO_PROCESS, 0, priority_);
@@ -310,16 +309,6 @@ void Surroundings::restore() const {
   }
   sigprocmask(SIG_SETMASK, &blocked_, nullptr);
   if (present.children_ && !children_) end_children();
-}
-
-void Surroundings::restore_thoroughly() const {
-  for (const int timer : posix_timers()) {
-    if (std::ranges::find(posix_timers_, timer) == posix_timers_.end()) syscall(SYS_timer_delete, timer);
-  }
-  static_cast<void>(chdir(folder_.c_str()) == 0);
-  umask(new_files_);
-  for (std::size_t limit = 0; limit < limits_.size(); ++limit)
-    setrlimit(limit_number(limit), &limits_[limit]);
 }
 
 std::size_t mapped_pages() {

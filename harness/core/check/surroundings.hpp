@@ -50,9 +50,6 @@ class Surroundings {
  private:
   /// Without the floating-point environment, processors and other threads.
   static Surroundings seen(Depth depth);
-  void see_thoroughly();
-  std::string thorough_change(const Surroundings& present) const;
-  void restore_thoroughly() const;
   FloatEnvironment floats_;
   ProcessorSet processors_;
   bool others_slept_ = false;

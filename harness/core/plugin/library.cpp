@@ -471,7 +471,6 @@ void PluginLibrary::reference(std::size_t operation, std::span<const NamedValue>
   const std::string where =
       fmt::format("{}: {}/{}", file_.string(), content_.operations[operation].name, in_words(values));
   const CProblem problem(values, 1);
-  std::vector<std::vector<std::byte>> integers(results.size());  // as the library has them
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const PluginTensor& shape = shapes.tensors[i];
@@ -484,13 +483,7 @@ void PluginLibrary::reference(std::size_t operation, std::span<const NamedValue>
     if (!shape.is_number()) {
       tensor.type = static_cast<ElementType>(shape.type);
       tensor.width = shape.width();
-      integers[i].resize(tensor.width * static_cast<std::size_t>(tensor.size));
-      std::byte* at = integers[i].data();
-      for (const std::int64_t value : results[i].integers) {
-        std::memcpy(at, &value, tensor.width);  // little-endian: the lower bytes come first
-        at += tensor.width;
-      }
-      tensor.data = integers[i].data();
+      tensor.data = results[i].integers.data();
     }
     tensors.push_back(tensor);
   }
@@ -501,15 +494,6 @@ void PluginLibrary::reference(std::size_t operation, std::span<const NamedValue>
     if (code != 0) throw OperationFault(where, fmt::format("{}() returned {} and not 0", what, code), header);
   };
   call("reference", own.reference);
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const std::byte* at = integers[i].data();
-    for (std::int64_t& value : results[i].integers) {
-      value = 0;
-      std::memcpy(&value, at, tensors[i].width);
-      if (shapes.tensors[i].type == ASSAY_I32) value = static_cast<std::int32_t>(value);
-      at += tensors[i].width;
-    }
-  }
   if (bounds == nullptr || own.bound == nullptr) return;
   bounds->clear();
   for (const Values& result : results) bounds->push_back(result.numbers);

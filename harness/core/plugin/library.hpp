@@ -88,10 +88,11 @@ class PluginLibrary {
   /// A kernel made ready in this process.
   std::unique_ptr<detail::ReadyKernel> ready(std::size_t kernel, const detail::ErasedContract& contract,
                                              const void* problem, void* input, const Context& context) const;
-  /// The values of a tensor: numbers in double precision, or integers, which doubles hold to 2^53 alone.
+  /// The values of a tensor: numbers in double precision, or bytes of integers as kernels have them, since
+  /// doubles hold integers to 2^53 alone.
   struct Values {
     std::vector<double> numbers;
-    std::vector<std::int64_t> integers;
+    std::vector<std::byte> integers;
   };
   /// Replaces the values of each tensor by the result of a reference. Those of what is read, and of what is
   /// updated, are their values before. `bounds` becomes what bound() makes of the numbers.

@@ -84,10 +84,6 @@ void store(int type, void* at, double value) {
   }
 }
 
-void store_integer(std::size_t width, void* at, std::int64_t value) {
-  std::memcpy(at, &value, width);  // little-endian: the lower bytes come first
-}
-
 template <class T>
 T loaded_as(const void* at) {
   T out;
@@ -117,12 +113,10 @@ using Values = PluginLibrary::Values;
 Values values_at(const PluginTensor& tensor, const void* data) {
   Values out;
   const auto* bytes = static_cast<const std::byte*>(data);
-  for (Index i = 0; i < tensor.size(); ++i, bytes += tensor.width()) {
-    if (tensor.is_number()) {
-      out.numbers.push_back(value_at(tensor.type, bytes));
-    } else {
-      out.integers.push_back(integer_at(tensor.type, bytes));
-    }
+  const auto size = static_cast<std::size_t>(tensor.size());
+  if (!tensor.is_number()) out.integers.assign(bytes, bytes + size * tensor.width());
+  for (std::size_t i = 0; tensor.is_number() && i < size; ++i) {
+    out.numbers.push_back(value_at(tensor.type, bytes + i * tensor.width()));
   }
   return out;
 }
@@ -134,7 +128,7 @@ Values unwritten_values(const PluginTensor& tensor, double number) {
   if (tensor.is_number()) {
     out.numbers.assign(size, number);
   } else {
-    out.integers.assign(size, 0);
+    out.integers.assign(size * tensor.width(), std::byte{0});
   }
   return out;
 }
@@ -146,7 +140,8 @@ void fill(const PluginTensor& tensor, void* data, Setting& setting) {
     if (tensor.is_number()) {
       store(tensor.type, at, setting.draw());
     } else {
-      store_integer(tensor.width(), at, setting.rng.integer(tensor.low, tensor.high));
+      const std::int64_t value = setting.rng.integer(tensor.low, tensor.high);
+      std::memcpy(at, &value, tensor.width());  // little-endian: the lower bytes come first
     }
   }
 }
@@ -328,19 +323,16 @@ Expected expected(const Problem& problem, const Input& input, const Setting& set
 }
 
 /// Element-wise equality. Doubles would take 2^53 and 2^53 + 1 for one number.
-Agreement same_integers(const Shape& shape, const std::vector<std::int64_t>& actual,
-                        const std::vector<std::int64_t>& expected) {
-  const auto total = static_cast<Index>(actual.size());
+Agreement same_integers(const PluginTensor& tensor, const std::byte* actual, const std::byte* expected) {
+  const Index total = tensor.size();
   Agreement out{.compared = total, .total = total};
   Index wrong = 0;
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    if (actual[i] == expected[i]) continue;
-    if (wrong++ == 0) {
-      out.agrees = false;
-      out.worst_error = std::numeric_limits<double>::infinity();
-      out.detail =
-          fmt::format("{} is {}, expected {}", shape.element(static_cast<Index>(i)), actual[i], expected[i]);
-    }
+  for (Index i = 0; i < total; ++i, actual += tensor.width(), expected += tensor.width()) {
+    if (std::memcmp(actual, expected, tensor.width()) == 0 || wrong++ > 0) continue;
+    out.agrees = false;
+    out.worst_error = std::numeric_limits<double>::infinity();
+    out.detail = fmt::format("{} is {}, expected {}", Shape{tensor.name, tensor.extents}.element(i),
+                             integer_at(tensor.type, actual), integer_at(tensor.type, expected));
   }
   if (wrong > 0) out.detail += fmt::format("; {} of {} compared elements disagree", wrong, total);
   return out;
@@ -348,9 +340,10 @@ Agreement same_integers(const Shape& shape, const std::vector<std::int64_t>& act
 
 class DescribedContract final : public detail::ErasedContract {
  public:
-  DescribedContract(std::shared_ptr<const PluginLibrary> library, std::size_t operation,
-                    std::vector<FieldRule> its_rules)
-      : ErasedContract("", "", 1, both_fills, std::move(its_rules)),
+  /// Throws Error where its fields make no sense.
+  DescribedContract(std::shared_ptr<const PluginLibrary> library, std::size_t operation)
+      : ErasedContract("", "", 1, both_fills,
+                       rules_of(*library, library->content().operations.at(operation))),
         library_(std::move(library)),
         operation_(operation) {
     const PluginOperation& described = library_->content().operations.at(operation);
@@ -463,16 +456,17 @@ class DescribedContract final : public detail::ErasedContract {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const PluginTensor& tensor = tensors[i];
       if (tensor.is_read()) continue;
-      const void* data = of(tensor, detail::as<Output>(output).written).block.payload();
+      const std::byte* data = of(tensor, detail::as<Output>(output).written).block.payload();
       const Shape shape{tensor.name, tensor.extents};
       const auto size = static_cast<std::size_t>(tensor.size());
       const auto& numbers = value[i].numbers;
       if (tensor.type == ASSAY_F32) {
-        out = out & within(shape, std::span(static_cast<const float*>(data), size), numbers, bound[i]);
-      } else if (const Values written = values_at(tensor, data); tensor.is_number()) {
-        out = out & within(shape, std::span<const double>(written.numbers), numbers, bound[i]);
+        out = out & within(shape, std::span(reinterpret_cast<const float*>(data), size), numbers, bound[i]);
+      } else if (tensor.is_number()) {
+        out =
+            out & within(shape, std::span<const double>(values_at(tensor, data).numbers), numbers, bound[i]);
       } else {
-        out = out & same_integers(shape, written.integers, value[i].integers);
+        out = out & same_integers(tensor, data, value[i].integers.data());
       }
     }
     return out;
@@ -511,10 +505,7 @@ class ReferenceKernel final : public detail::ReadyKernel {
         store(shapes[i].type, bytes, x);
         bytes += width;
       }
-      for (const std::int64_t x : values[i].integers) {
-        store_integer(width, bytes, x);
-        bytes += width;
-      }
+      std::ranges::copy(values[i].integers, bytes);
     }
   }
 
@@ -539,13 +530,6 @@ class Reference final : public detail::ErasedVariant {
     return std::nullopt;
   }
 };
-
-/// The contract of an operation of a library. Throws Error where its fields make no sense.
-std::unique_ptr<const detail::ErasedContract> described_contract(std::shared_ptr<const PluginLibrary> library,
-                                                                 std::size_t operation) {
-  std::vector<FieldRule> rules = rules_of(*library, library->content().operations.at(operation));
-  return std::make_unique<DescribedContract>(std::move(library), operation, std::move(rules));
-}
 
 /// Errors of a registry say what is wrong with a name; this says whose it is.
 template <class Add>
@@ -604,7 +588,7 @@ void add_all(Registry& registry, const std::shared_ptr<const PluginLibrary>& lib
         throw Error(name, "two contracts have this name",
                     "rename yours, or leave it away and add kernels to the one there is");
       }
-      auto operation = std::make_unique<ErasedOperation>(described_contract(library, i));
+      auto operation = std::make_unique<ErasedOperation>(std::make_unique<DescribedContract>(library, i));
       if (!has_naive(name)) operation->add(std::make_unique<Reference>(), origin);
       static_cast<void>(operation->corner_cases());  // throws for those that are none
       registry.put(std::move(operation));

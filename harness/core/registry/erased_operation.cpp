@@ -90,19 +90,32 @@ std::string ErasedOperation::problem_of(const std::string& file) const {
 
 std::optional<std::string> ErasedOperation::unfit(std::size_t variant, std::string_view problem,
                                                   const Context& context) const {
-  return variants_.at(variant)->unfit(contract_, parse(problem).get(), context);
+  const detail::Place at = place(variant, problem, context);
+  return variants_[at.variant]->unfit(contract_, parse(problem).get(), at.context);
 }
 
 std::unique_ptr<Workload> ErasedOperation::open(std::string_view problem, Setting setting) const {
-  return std::make_unique<detail::ErasedWorkload>(contract_, variants_, parse(problem), std::move(setting));
+  const auto at = [this, of = std::string(problem)](std::size_t variant, const Context& context) {
+    return place(variant, of, context);
+  };
+  return std::make_unique<detail::ErasedWorkload>(contract_, variants_, at, parse(problem),
+                                                  std::move(setting));
 }
 
 void ErasedOperation::add(std::unique_ptr<detail::ErasedVariant> variant, const VariantInfo& origin) {
   VariantInfo& info = variant->info;
-  const std::string where = fmt::format("{}/{}", name(), info.name);
   if (variant->runs == variant->prepares) {
-    throw Error(where, "registered with both or neither of run and prepare", "set exactly one");
+    throw Error(fmt::format("{}/{}", name(), info.name), "registered with both or neither of run and prepare",
+                "set exactly one");
   }
+  info.source = origin.source;
+  info.line = origin.line;
+  info.code = origin.code;
+  info.calls = origin.calls;
+  insert(info, std::move(variant));
+}
+
+void ErasedOperation::insert(const VariantInfo& info, std::unique_ptr<const detail::ErasedVariant> variant) {
   const auto stands_before = [](std::string_view a, std::string_view b) {
     if (a == "naive" || b == "naive") return a == "naive" && b != "naive";
     return a < b;
@@ -110,15 +123,11 @@ void ErasedOperation::add(std::unique_ptr<detail::ErasedVariant> variant, const 
   const auto at = std::ranges::find_if(
       info_, [&](const VariantInfo& other) { return !stands_before(other.name, info.name); });
   if (at != info_.end() && at->name == info.name) {
-    throw Error(where, "registered twice", "rename one of the two variants");
+    throw Error(fmt::format("{}/{}", name(), info.name), "registered twice",
+                "rename one of the two variants");
   }
-  info.source = origin.source;
-  info.line = origin.line;
-  info.code = origin.code;
-  info.calls = origin.calls;
-  const auto place = at - info_.begin();
+  variants_.insert(variants_.begin() + (at - info_.begin()), std::move(variant));
   info_.insert(at, info);
-  variants_.insert(variants_.begin() + place, std::move(variant));
 }
 
 detail::Owned ErasedOperation::parse(std::string_view problem) const {

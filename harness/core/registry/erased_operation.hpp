@@ -1,8 +1,10 @@
 // An operation of any contract.
 #pragma once
 
+#include "assay/pick.hpp"
 #include "core/registry/workload.hpp"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,13 +41,24 @@ class ErasedOperation final : public Operation {
   std::unique_ptr<Workload> open(std::string_view problem, Setting setting) const override;
   void add(std::unique_ptr<detail::ErasedVariant> variant, const VariantInfo& origin) override;
 
+  /// Adds a variant that is one of the others for each problem. `origin` has the source, line and code of the
+  /// rule. The variant has the code of all that it may be now, and calls what they call. Throws Error where
+  /// there is a variant of that name.
+  void add_pick(const Pick& pick, const VariantInfo& origin);
+  bool picks(std::size_t variant) const { return variants_.at(variant) == nullptr; }
+  /// Throws Error where a rule names a variant that it may not choose.
+  detail::Place place(std::size_t variant, std::string_view problem, const Context& context) const;
+
  private:
+  /// Adds it at the place of its name.
+  void insert(const VariantInfo& info, std::unique_ptr<const detail::ErasedVariant> variant);
   detail::Owned parse(std::string_view problem) const;
 
   std::unique_ptr<const detail::ErasedContract> owned_;
   const detail::ErasedContract& contract_;
   detail::Variants variants_;
-  std::vector<VariantInfo> info_;  ///< of the variants
+  std::vector<VariantInfo> info_;      ///< of the variants
+  std::map<std::string, Pick> picks_;  ///< by name
 };
 
 }  // namespace assay

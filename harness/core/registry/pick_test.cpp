@@ -2,7 +2,7 @@
 
 #include "assay/error.hpp"
 #include "core/check/doubling_test.hpp"
-#include "core/registry/picking.hpp"
+#include "core/registry/erased_operation.hpp"
 
 #include <gmock/gmock.h>
 
@@ -36,9 +36,15 @@ Kernel by_threads(const Doubling::Problem& p, const Doubling::Input&, const Cont
   };
 }
 
+std::unique_ptr<Operation> with_pick(std::unique_ptr<Operation> operation, const Pick& pick,
+                                     const VariantInfo& origin) {
+  dynamic_cast<ErasedOperation&>(*operation).add_pick(pick, origin);
+  return operation;
+}
+
 /// Variants of each sort, and `auto`, which is the one that `rule` names.
 template <auto rule>
-std::unique_ptr<PickingOperation> operation() {
+std::unique_ptr<Operation> operation() {
   static constexpr Pick pick = pick_by<Doubling, rule>("auto", "one of the others");
   Registry registry = testing::doubling_registry();
   registry.add<Doubling>({.name = "added", .prepare = right});
@@ -50,8 +56,7 @@ std::unique_ptr<PickingOperation> operation() {
   registry.add<Doubling>({.name = "peer", .libraries = {"peer"}, .run = doubled});
   registry.add<Doubling>({.name = "threaded", .threaded = true, .prepare = by_threads});
   registry.add<Doubling>({.name = "wrong", .run = wrong});
-  return std::make_unique<PickingOperation>(registry.take("doubling"), pick,
-                                            VariantInfo{.source = "rules.cpp", .code = "77"});
+  return with_pick(registry.take("doubling"), pick, {.source = "rules.cpp", .code = "77"});
 }
 
 Choice by_rows(const Doubling::Problem& p, const Context& context) {
@@ -150,9 +155,9 @@ VariantInfo joined(const std::string& code_of_naive, const std::string& code_of_
   add({.name = "naive"}, {.code = code_of_naive, .calls = std::move(calls)});
   add({.name = "peer", .libraries = libraries},
       {.code = code_of_peer, .calls = std::vector<Calls>{{"peer", {"peer_double"}}}});
-  const PickingOperation operation(registry.take("doubling"), pick,
-                                   {.code = "77", .calls = std::vector<Calls>{}});
-  return operation.variants().at(2);
+  return with_pick(registry.take("doubling"), pick, {.code = "77", .calls = std::vector<Calls>{}})
+      ->variants()
+      .at(2);
 }
 
 TEST(Pick, HasTheCodeOfAllThatItMayBeAndCallsWhatTheyCall) {
@@ -168,7 +173,7 @@ TEST(Pick, HasTheCodeOfAllThatItMayBeAndCallsWhatTheyCall) {
 
 TEST(Pick, RefusesANameThatIsTaken) {
   static constexpr Pick pick = pick_by<Doubling, by_rows>("naive", "");
-  EXPECT_THAT([] { PickingOperation(testing::doubling_registry().take("doubling"), pick, {}); },
+  EXPECT_THAT([] { with_pick(testing::doubling_registry().take("doubling"), pick, {}); },
               ThrowsMessage<Error>(HasSubstr("doubling/naive: registered twice")));
 }
 

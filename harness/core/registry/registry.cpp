@@ -3,7 +3,6 @@
 #include "assay/code_table.hpp"
 #include "assay/error.hpp"
 #include "core/registry/erased_operation.hpp"
-#include "core/registry/picking.hpp"
 
 #include <fmt/format.h>
 
@@ -93,8 +92,8 @@ Registry Registry::linked() {
   for (const RegisterPicks* p = first_picks; p != nullptr; p = p->next_) {
     for (const Pick& pick : p->picks_) {
       require_variant_name(pick.operation, pick.name);
-      registry.put(
-          std::make_unique<PickingOperation>(registry.take(pick.operation), pick, origin_of(p->where_)));
+      static_cast<void>(registry.at(pick.operation));  // throws for an unknown one
+      dynamic_cast<ErasedOperation&>(**registry.place(pick.operation)).add_pick(pick, origin_of(p->where_));
     }
   }
   registry.validate();
@@ -163,7 +162,6 @@ void detail::add_variant(Registry& registry, const ErasedContract& contract,
   if (std::ranges::find(registry.operations_, contract.name, &Operation::name) == registry.operations_.end())
     registry.put(std::make_unique<ErasedOperation>(contract));
   Operation* operation = registry.place(contract.name)->get();
-  if (auto* picking = dynamic_cast<PickingOperation*>(operation)) operation = &picking->real();
   const auto* known = dynamic_cast<ErasedOperation*>(operation);
   const ErasedContract* its_own = known == nullptr ? nullptr : &known->contract();
   // By type: each shared library may have a contract of its own.

@@ -125,11 +125,14 @@ void compare_units(const BufferView& part, Index units, Rng& rng, int tries,
 
 }  // namespace
 
-ErasedWorkload::ErasedWorkload(const ErasedContract& contract, const Variants& variants, Owned problem,
-                               Setting setting)
-    : variants_(variants), subject_(contract, std::move(problem), std::move(setting)) {}
+ErasedWorkload::ErasedWorkload(const ErasedContract& contract, const Variants& variants, Placing place,
+                               Owned problem, Setting setting)
+    : variants_(variants),
+      place_(std::move(place)),
+      subject_(contract, std::move(problem), std::move(setting)) {}
 
-Agreement ErasedWorkload::check(std::size_t variant, const Context& context, double rehearsal_seconds) {
+Agreement ErasedWorkload::check(std::size_t asked, const Context& given, double rehearsal_seconds) {
+  const auto [variant, context, reason] = place_(asked, given);
   subject_.content.restore();
   static_cast<void>(expected());  // before a kernel has had the input
   const Owned output = subject_.fresh_output();
@@ -159,7 +162,8 @@ Agreement ErasedWorkload::check(std::size_t variant, const Context& context, dou
   return outcome;
 }
 
-std::unique_ptr<Timed> ErasedWorkload::timed(std::size_t variant, const Context& context) {
+std::unique_ptr<Timed> ErasedWorkload::timed(std::size_t asked, const Context& given) {
+  const auto [variant, context, reason] = place_(asked, given);
   if (!shared_output_) shared_output_ = subject_.fresh_output();
   return std::make_unique<ErasedTimed>(*variants_.at(variant), context, subject_, shared_output_.get());
 }

@@ -3,9 +3,11 @@
 
 #include "core/registry/timed.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -31,11 +33,23 @@ class Rehearsal {
   std::unique_ptr<const Surroundings> before_;
 };
 
+/// Null pointers for those that pick others.
 using Variants = std::vector<std::unique_ptr<const ErasedVariant>>;
+
+/// A variant with code of its own, the context that it is run with, and why it was picked: empty where it was
+/// asked for.
+struct Place {
+  std::size_t variant = 0;
+  Context context;
+  std::string_view reason{};
+};
+/// Returns where the work of a variant is done: by itself, or by the one that it picks.
+using Placing = std::function<Place(std::size_t variant, const Context& context)>;
 
 class ErasedWorkload final : public Workload {
  public:
-  ErasedWorkload(const ErasedContract& contract, const Variants& variants, Owned problem, Setting setting);
+  ErasedWorkload(const ErasedContract& contract, const Variants& variants, Placing place, Owned problem,
+                 Setting setting);
 
   Cost cost() const override { return subject_.contract.cost(subject_.problem.get()); }
   Agreement check(std::size_t variant, const Context& context, double rehearsal_seconds) override;
@@ -53,6 +67,7 @@ class ErasedWorkload final : public Workload {
   double naive_error();
 
   const Variants& variants_;
+  Placing place_;
   Subject subject_;
   Owned expected_{nullptr, nullptr};
   Owned shared_output_{nullptr, nullptr};

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 namespace assay {
 namespace {
@@ -27,28 +28,16 @@ double quantile_of_sorted(std::span<const double> samples, double probability) {
 /// grows with their square, and the two differ by less than 0.001 in coverage there.
 constexpr std::size_t exact_limit = 1600;
 
-/// P(B = b), how many of n samples lie below their true median: a fair coin each.
-std::vector<double> sign_distribution(std::size_t n) {
-  std::vector<double> probability(n + 1);
-  probability[0] = 1;
-  for (std::size_t sample = 1; sample <= n; ++sample) {
-    for (std::size_t b = sample + 1; b-- > 0;) {
-      probability[b] = (probability[b] + (b > 0 ? probability[b - 1] : 0)) / 2;
-    }
-  }
-  return probability;
-}
-
-/// P(W = w) of Wilcoxon's signed-rank statistic for n samples: each rank counts or not, a fair coin each.
-std::vector<double> signed_rank_distribution(std::size_t n) {
-  std::vector<double> probability(n * (n + 1) / 2 + 1);
-  probability[0] = 1;
-  std::size_t largest = 0;
-  for (std::size_t rank = 1; rank <= n; ++rank) {
-    largest += rank;
-    for (std::size_t w = largest + 1; w-- > 0;) {
-      const double with = w >= rank ? probability[w - rank] : 0;
-      probability[w] = (probability[w] + with) / 2;
+/// P(S = s) of a sum in which each weight counts or not, a fair coin each. With weights of 1 it is how many
+/// samples lie below their true median; with the ranks of samples, from 1 on, Wilcoxon's signed-rank
+/// statistic.
+std::vector<double> coin_distribution(const std::vector<std::size_t>& weights) {
+  std::vector<double> probability{1};
+  for (const std::size_t weight : weights) {
+    probability.resize(probability.size() + weight);
+    for (std::size_t s = probability.size(); s-- > 0;) {
+      const double with = s >= weight ? probability[s - weight] : 0;
+      probability[s] = (probability[s] + with) / 2;
     }
   }
   return probability;
@@ -148,7 +137,7 @@ double robust_deviation(std::span<const double> samples) {
 
 Interval median_interval(std::span<const double> samples, double coverage) {
   assert(!samples.empty());
-  const auto chance = cumulative(sign_distribution(samples.size()));
+  const auto chance = cumulative(coin_distribution(std::vector<std::size_t>(samples.size(), 1)));
   return enclosed(
       {samples.begin(), samples.end()}, [&](std::size_t k) { return chance[k - 1]; }, coverage);
 }
@@ -160,7 +149,9 @@ Interval centre(std::span<const double> samples, double coverage) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
     for (std::size_t j = i; j < samples.size(); ++j) averages.push_back((samples[i] + samples[j]) / 2);
   }
-  const auto chance = cumulative(signed_rank_distribution(samples.size()));
+  std::vector<std::size_t> ranks(samples.size());
+  std::iota(ranks.begin(), ranks.end(), std::size_t{1});
+  const auto chance = cumulative(coin_distribution(ranks));
   return enclosed(
       std::move(averages), [&](std::size_t k) { return chance[k - 1]; }, coverage);
 }
