@@ -165,6 +165,16 @@ TEST(Decision, PassesIdenticalMachineCode) {
   EXPECT_EQ(outcome.line(), "PASSED: all 1 trials that both builds have are identical machine code, 1 gone");
 }
 
+TEST(Decision, PassesIdenticalMachineCodeBesideFewThatCannotBeCompared) {
+  Comparison comparison = of(std::vector<Standing>(11, Standing::same));
+  for (ComparedRow& row : comparison.rows) row.launches = 0;
+  comparison.rows[0].standing = Standing::not_comparable;
+  EXPECT_EQ(decided(comparison, {}, Against::base).line(),
+            "PASSED: all 10 trials that can be compared are identical machine code, 1 not comparable");
+  comparison.rows[1].standing = Standing::not_comparable;
+  EXPECT_EQ(decided(comparison, {}, Against::base).word, Word::not_comparable) << "more than a tenth";
+}
+
 TEST(Decision, TellsWhatFailedBeforeAnInterrupt) {
   const Comparison rows = of({Standing::wrong, Standing::not_comparable});
   const Outcome outcome = outcome_of(rows, {.measured = 0, .partial = true});

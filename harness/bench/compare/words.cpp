@@ -149,16 +149,17 @@ class Deciding {
       return {Word::not_comparable,
               "nothing was comparable with the baseline; see above for what differs" + rest()};
     }
-    if (count(Standing::not_comparable) > 0) {
+    const std::size_t apart = count(Standing::not_comparable);
+    if (10 * apart > identical_) {
       return {Word::not_comparable,
-              fmt::format("nothing was measured, and {} trial{} of both builds cannot be compared",
-                          count(Standing::not_comparable), count(Standing::not_comparable) == 1 ? "" : "s")};
+              fmt::format("nothing was measured, and {} trial{} of both builds cannot be compared", apart,
+                          apart == 1 ? "" : "s")};
     }
     if (identical_ == 0) {
       return {Word::not_comparable, "the two builds have no trial in common that runs here"};
     }
-    return judged(
-        fmt::format("all {} trials that both builds have are identical machine code{}", identical_, rest()));
+    return judged(fmt::format("all {} trials that {} are identical machine code{}", identical_,
+                              apart > 0 ? "can be compared" : "both builds have", rest()));
   }
 
   Outcome judged(std::string sentence) const {

@@ -1,7 +1,6 @@
 #include "core/check/slice.hpp"
 
 #include "core/machine/clock.hpp"
-#include "core/machine/ticks.hpp"
 #include "core/registry/workload.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"

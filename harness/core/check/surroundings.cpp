@@ -2,7 +2,6 @@
 
 #include "core/files/child_process.hpp"
 #include "core/machine/clock.hpp"
-#include "core/machine/ticks.hpp"
 
 #include <fmt/format.h>
 

@@ -195,13 +195,8 @@ void reap(pid_t child) {
   }
 }
 
-/// The time that the program of a keeper took.
-struct Took {
-  double seconds = 0, cpu_seconds = 0, first_thread_seconds = 0, queued_seconds = 0, peak_bytes = 0;
-};
-
 /// In a keeper: reads how long the first thread of a process that has ended ran and was queued.
-void note_first_thread(pid_t ended, Took& took) {
+void note_first_thread(pid_t ended, Spent& spent) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "/proc/%d/schedstat", ended);
   const int file = open(text.data(), O_RDONLY | O_CLOEXEC);
@@ -210,16 +205,16 @@ void note_first_thread(pid_t ended, Took& took) {
   close(file);
   text[static_cast<std::size_t>(std::max<ssize_t>(count, 0))] = '\0';
   char* rest = text.data();
-  took.first_thread_seconds = 1e-9 * static_cast<double>(std::strtoull(rest, &rest, 10));
-  took.queued_seconds = 1e-9 * static_cast<double>(std::strtoull(rest, &rest, 10));
+  spent.first_thread_seconds = 1e-9 * static_cast<double>(std::strtoull(rest, &rest, 10));
+  spent.queued_seconds = 1e-9 * static_cast<double>(std::strtoull(rest, &rest, 10));
 }
 
 /// Memory through which a keeper reports it.
-auto shared_took() {
-  void* const told = mmap(nullptr, sizeof(Took), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+auto shared_spent() {
+  void* const told = mmap(nullptr, sizeof(Spent), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (told == MAP_FAILED) throw Error("memory of a child", reason(errno), "free memory");
-  const auto release = [](Took* took) { munmap(took, sizeof(Took)); };
-  return std::unique_ptr<Took, decltype(release)>(static_cast<Took*>(told), release);
+  const auto release = [](Spent* spent) { munmap(spent, sizeof(Spent)); };
+  return std::unique_ptr<Spent, decltype(release)>(static_cast<Spent*>(told), release);
 }
 
 double processor_seconds(const rusage& used) {
@@ -229,7 +224,7 @@ double processor_seconds(const rusage& used) {
 
 /// In a keeper: starts the program, and ends as it did. On SIGTERM, which the end of the parent sends as
 /// well, asks the program to end; after the grace, kills it and all that it started.
-[[noreturn]] void keep(const Launch& launch, pid_t parent, OpenFile& told, Took& took) {
+[[noreturn]] void keep(const Launch& launch, pid_t parent, OpenFile& told, Spent& spent) {
   sigset_t awaited, before;
   sigemptyset(&awaited);
   for (const int signal : {SIGCHLD, SIGTERM}) sigaddset(&awaited, signal);
@@ -261,13 +256,13 @@ double processor_seconds(const rusage& used) {
     siginfo_t about{};
     if (waitid(P_PID, static_cast<id_t>(program), &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
         about.si_pid == program) {
-      note_first_thread(program, took);
+      note_first_thread(program, spent);
     }
     while ((found = wait4(-1, &found_status, WNOHANG, &used)) > 0) {
       if (found != program) continue;
-      took.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-      took.cpu_seconds = processor_seconds(used);
-      took.peak_bytes = 1024 * static_cast<double>(used.ru_maxrss);
+      spent.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      spent.cpu_seconds = processor_seconds(used);
+      spent.peak_bytes = 1024 * static_cast<double>(used.ru_maxrss);
       ended = true;
       status = found_status;
     }
@@ -279,7 +274,7 @@ double processor_seconds(const rusage& used) {
 
 /// With `kept`, a keeper process stands between, keeps all descendants, and writes its times there.
 pid_t start(const Command& command, const ChildSetting& setting, int output, int errors,
-            Took* kept = nullptr) {
+            Spent* kept = nullptr) {
   const OpenFile nothing("/dev/null", O_RDONLY);
   const Launch launch{
       .words = Words(command.words),
@@ -394,14 +389,14 @@ constexpr std::array git_variables{
 /// A command that runs, and where its output and what its keeper measures go.
 struct Running {
   pid_t keeper;
-  decltype(shared_took()) took = shared_took();
+  decltype(shared_spent()) spent = shared_spent();
 };
 
 Running started(const Command& command, ChildSetting setting, const OpenFile& output,
                 const OpenFile& errors) {
   for (const char* name : git_variables) setting.environment.emplace_back(name, std::nullopt);
   Running out{.keeper = 0};
-  out.keeper = start(command, setting, output.value(), errors.value(), out.took.get());
+  out.keeper = start(command, setting, output.value(), errors.value(), out.spent.get());
   return out;
 }
 
@@ -413,16 +408,9 @@ std::vector<Answer> waited_for(const std::vector<Running>& all, const Hooks& hoo
   const ChildEnd end = wait_for_children(keepers, {.stopped = hooks.stop, .grace = 2 * Patience{}.grace});
   if (end.child == 0) throw Stopped{};
   std::vector<Answer> out;
-  for (const auto& [keeper, took] : all) {
+  for (const auto& [keeper, spent] : all) {
     const int code = keeper != end.child ? 0 : end.signal == 0 ? end.exit_code : 128 + end.signal;
-    out.push_back({.exit_code = code,
-                   .output = {},
-                   .errors = {},
-                   .seconds = took->seconds,
-                   .cpu_seconds = took->cpu_seconds,
-                   .first_thread_seconds = took->first_thread_seconds,
-                   .queued_seconds = took->queued_seconds,
-                   .peak_bytes = took->peak_bytes});
+    out.push_back({*spent, code, {}, {}});
   }
   return out;
 }

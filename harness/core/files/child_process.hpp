@@ -154,15 +154,19 @@ class Inheritance {
 /// and Stopped when `hooks.stopped()` ended it.
 int run_child(const Command& command, const std::filesystem::path& log, const Hooks& hooks);
 
-struct Answer {
-  int exit_code = 0;
-  std::string output, errors;
+/// The time and the memory that a command took.
+struct Spent {
   double seconds = 0;      ///< from its start to its end
   double cpu_seconds = 0;  ///< processor time, with the children that it waited for
   /// Seconds in which its first thread ran, and in which that waited for a processor; 0 where the system does
   /// not say.
   double first_thread_seconds = 0, queued_seconds = 0;
   double peak_bytes = 0;  ///< of memory that it or one of those children had at a time
+};
+
+struct Answer : Spent {
+  int exit_code = 0;
+  std::string output, errors;
 };
 
 /// The same for a command whose output is wanted, or its time.

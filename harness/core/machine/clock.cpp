@@ -7,7 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
+#include <fstream>
 
 namespace assay {
 
@@ -25,6 +27,39 @@ double system_seconds(clockid_t clock) {
   clock_gettime(clock, &now);
 #endif
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+std::uint64_t ticks() {
+#ifdef __aarch64__
+  std::uint64_t out;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(out));
+  return out;
+#else
+#if defined(__x86_64__) && defined(__linux__)
+  // Steady where the clock of the system is made of it.
+  static const bool steady = [] {
+    std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    std::string source;
+    return file >> source && (source == "tsc" || source == "kvm-clock");
+  }();
+  if (steady) return __builtin_ia32_rdtsc();
+#endif
+  return static_cast<std::uint64_t>(1e9 * system_seconds(CLOCK_MONOTONIC));
+#endif
+}
+
+double seconds_of_a_look() {
+  static const double out = [] {
+    double least = 1;
+    for (int i = 0; i < 100; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      ticks();
+      ticks();
+      least = std::min(least, seconds_since(start));
+    }
+    return least;
+  }();
+  return out;
 }
 
 std::string utc_now() { return fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr))); }

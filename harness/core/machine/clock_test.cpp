@@ -16,6 +16,18 @@ TEST(SystemSeconds, AreThoseThatTheLibraryShows) {
   EXPECT_LE(asked, after);
 }
 
+TEST(Ticks, AreAsSteadyAsTheClockOfTheSystem) {
+  const auto rate = [] {
+    const double start = system_seconds(CLOCK_MONOTONIC);
+    const std::uint64_t first = ticks();
+    while (system_seconds(CLOCK_MONOTONIC) - start < 0.01) {
+    }
+    return static_cast<double>(ticks() - first) / (system_seconds(CLOCK_MONOTONIC) - start);
+  };
+  const double first = rate();
+  EXPECT_NEAR(rate() / first, 1, 0.02);
+}
+
 TEST(Date, IsReadAndWrittenAsIso) {
   const auto date = date_from("2026-10-01");
   ASSERT_TRUE(date);

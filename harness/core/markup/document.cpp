@@ -80,9 +80,7 @@ const Amount* Text::number() const {
 
 std::string Text::plain() const {
   std::string out;
-  for (const Piece& piece : pieces_) {
-    out += piece.kind == Kind::amount ? amount_text(piece.number) : piece.text;
-  }
+  for (const Piece& piece : pieces_) out += piece.plain();
   return out;
 }
 

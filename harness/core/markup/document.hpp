@@ -75,6 +75,8 @@ class Text {
     Kind kind = Kind::prose;
     std::string text{};
     Amount number{};
+
+    std::string plain() const { return kind == Kind::amount ? amount_text(number) : text; }
   };
 
   Text() = default;

@@ -96,17 +96,14 @@ std::string line_of(const Text& text, Place prose_place, Place code_place) {
     prose.clear();
   };
   for (const Text::Piece& piece : text.pieces()) {
-    switch (piece.kind) {
-      case Text::Kind::prose: prose += piece.text; continue;
-      case Text::Kind::amount: prose += amount_text(piece.number); continue;
-      case Text::Kind::code:
-        end_prose();
-        out += escaped(piece.text, code_place);
-        break;
-      case Text::Kind::strong:
-        end_prose();
-        out += "**" + escaped(piece.text, prose_place) + "**";
-        break;
+    if (piece.kind == Text::Kind::code) {
+      end_prose();
+      out += escaped(piece.text, code_place);
+    } else if (piece.kind == Text::Kind::strong) {
+      end_prose();
+      out += "**" + escaped(piece.text, prose_place) + "**";
+    } else {
+      prose += piece.plain();
     }
   }
   end_prose();
@@ -116,17 +113,22 @@ std::string line_of(const Text& text, Place prose_place, Place code_place) {
 std::string prose(const Text& text) { return line_of(text, Place::prose, Place::span); }
 std::string cell(const Text& text) { return line_of(text, Place::cell, Place::cell_span); }
 
-/// Forges read no Markdown within HTML, but find names in it.
-std::string summary(const Text& text) {
+/// As HTML, each piece escaped by `escape`.
+template <class Escape>
+std::string html(const Text& text, const Escape& escape) {
   std::string out;
   for (const Text::Piece& piece : text.pieces()) {
-    const std::string inner =
-        escaped(piece.kind == Text::Kind::amount ? amount_text(piece.number) : piece.text, Place::summary);
+    const std::string inner = escape(piece.plain());
     out += piece.kind == Text::Kind::code     ? "<code>" + inner + "</code>"
            : piece.kind == Text::Kind::strong ? "<strong>" + inner + "</strong>"
                                               : inner;
   }
   return out;
+}
+
+/// Forges read no Markdown within HTML, but find names in it.
+std::string summary(const Text& text) {
+  return html(text, [](const std::string& piece) { return escaped(piece, Place::summary); });
 }
 
 std::string folded(const std::string& summary, const std::string& body) {
@@ -225,18 +227,7 @@ constexpr std::size_t most_text_bytes = 600;
 
 std::string attribute(std::string_view text) { return escaped(abridged(text, most_text_bytes), Place::html); }
 
-std::string html(const Text& text) {
-  std::string out;
-  for (const Text::Piece& piece : text.pieces()) {
-    switch (piece.kind) {
-      case Text::Kind::prose: out += attribute(piece.text); break;
-      case Text::Kind::amount: out += attribute(amount_text(piece.number)); break;
-      case Text::Kind::code: out += "<code>" + attribute(piece.text) + "</code>"; break;
-      case Text::Kind::strong: out += "<strong>" + attribute(piece.text) + "</strong>"; break;
-    }
-  }
-  return out;
-}
+std::string html(const Text& text) { return html(text, attribute); }
 
 std::string details(const std::string& summary, const std::string& body, bool open) {
   return fmt::format("<details{}><summary>{}</summary>\n{}</details>\n", open ? " open=\"open\"" : "",

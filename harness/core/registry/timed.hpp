@@ -54,7 +54,6 @@ class ErasedTimed final : public Timed {
   std::vector<Figure> figures_of_first_content() override;
   Agreement settle(bool due) override;
 
-  /// Calls go to this output from now on.
   /// Figures of an output that is right.
   void note_figures(std::span<const Figure> figures);
   /// One call, of which nobody is told.
