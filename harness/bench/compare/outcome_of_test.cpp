@@ -11,7 +11,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Comparison of(std::initializer_list<Standing> standings) {
+Comparison of(const std::vector<Standing>& standings) {
   Comparison out;
   for (const Standing standing : standings) {
     out.rows.push_back({.key = "gemm/v" + std::to_string(out.rows.size()) + "/m=1#1",
