@@ -96,13 +96,6 @@ void require_whole_for_records(const GateOptions& options, const std::optional<S
     require_whole(shard, "--record-step", "record the step in a job without shards");
 }
 
-/// The command that repeats this gate; the caller appends `-k` and a filter.
-std::string command_without_filter(GateOptions options) {
-  options.selection.filter.clear();
-  options.shard = {};
-  return command_of("gate", options);
-}
-
 /// The rows that a reader has to act on, and the outcome.
 std::string short_text_of(const BaselineGate& gate, const PullRequest& page) {
   return (gate.compared ? urgent_text(page) : faults_text(gate.results)) + ending("", gate.outcome);
@@ -220,7 +213,7 @@ Outcome gate_verb(const GateOptions& options, const Registry& registry) {
     print_visible(stderr, "report: {}\n", write_report(report, options.reports).string());
   }
   write_page(wanted.page, [&] { return report_page(report); });
-  page.command = command_without_filter(options);
+  page.command = command_of("gate", options);
   write_outputs(wanted, std::move(page), results, gate.outcome);
   return gate.outcome;
 }

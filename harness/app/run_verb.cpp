@@ -86,9 +86,7 @@ void apply_min_time(MeasurePolicy& policy, std::string_view text) {
 RunRequest request_of(const RunOptions& options, const Registry& registry) {
   RunRequest out = run_request(options.selection, options.launches, registry);
   out.measuring.strict = options.strict;
-  RunOptions whole = options;
-  whole.shard = {};
-  out.command = command_of("run", whole);
+  out.command = command_of("run", options);
   const BenchmarkFlags& flags = options.benchmark;
   if (!flags.interleaving) {
     throw Error("--benchmark_enable_random_interleaving", "cannot be turned off",
