@@ -8,7 +8,7 @@
 #include "bench/measure/merge.hpp"
 #include "bench/measure/sides.hpp"
 #include "bench/measure/turns.hpp"
-#include "core/json/json.hpp"
+#include "core/json/fields.hpp"
 
 #include <array>
 #include <cstdint>
@@ -22,8 +22,6 @@
 #include <vector>
 
 namespace assay {
-
-class Fields;
 
 /// Build::layout_remark of programs that were not linked here.
 inline constexpr const char* layout_of_programs =
@@ -182,7 +180,6 @@ Results head_results(const TwoBuilds& run);
 double moved_by_layout(const PairedTrial& trial);
 
 inline constexpr std::string_view two_builds_schema = "assay.two_builds/1";
-std::string to_json(const TwoBuilds& run);
 /// Throws Error naming `where` and the key at fault.
 TwoBuilds two_builds_from_json(const std::string& text, const std::string& where);
 /// The same for readers that parse a file before they know its schema.

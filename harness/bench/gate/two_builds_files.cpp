@@ -424,8 +424,6 @@ void describe(Fields& f, TwoBuilds& run) {
   f.unique("trials", run.trials, key, "repeats the trial");
 }
 
-std::string to_json(const TwoBuilds& run) { return json_text(to_value(run)); }
-
 bool holds_two_builds(const Json& file) {
   const Json* schema = file.find("schema");
   return schema != nullptr && *schema == two_builds_schema;

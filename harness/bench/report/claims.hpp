@@ -4,6 +4,7 @@
 
 #include "assay/interval.hpp"
 #include "assay/results.hpp"
+#include "core/json/fields.hpp"
 
 #include <array>
 #include <filesystem>
@@ -186,10 +187,7 @@ PublishedClaims claims_from_json(const std::string& text, const std::string& whe
 /// One line per claim, and counts at the end.
 std::string to_text(const ClaimsReport& report);
 std::string to_markdown(const ClaimsReport& report);
-/// Schema `assay.claims_report/1`.
-std::string to_json(const ClaimsReport& report);
 
-class Fields;
 void describe(Fields& f, ClaimsRun& run);
 void describe(Fields& f, EvidenceFile& file);
 void describe(Fields& f, PublishedClaims& claims);

@@ -2,7 +2,6 @@
 #include "assay/random.hpp"
 #include "bench/report/claims.hpp"
 #include "bench/report/content.hpp"
-#include "core/json/fields.hpp"
 #include "core/json/lint.hpp"
 #include "core/machine/fields.hpp"
 #include "core/markup/document.hpp"
@@ -282,8 +281,6 @@ void describe(Fields& f, ClaimsReport& report) {
   f("files", report.files, {.about = "of evidence"});
   f("runs", report.runs, {.about = "of the results among them"});
 }
-
-std::string to_json(const ClaimsReport& report) { return json_text(to_value(report)); }
 
 std::string to_text(const ClaimsReport& report) {
   std::vector<const ClaimFinding*> order;

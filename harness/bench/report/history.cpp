@@ -3,7 +3,6 @@
 
 #include "assay/error.hpp"
 #include "bench/compare/words.hpp"
-#include "core/json/fields.hpp"
 #include "core/machine/clock.hpp"
 #include "core/machine/fields.hpp"
 #include "core/markup/document.hpp"
@@ -231,8 +230,6 @@ void describe(Fields& f, History& history) {
   f("compared_from", history.compared_from, {.about = "the first run since the machine changed, from 0"});
   f("rows", history.rows);
 }
-
-std::string to_json(const History& history) { return json_text(to_value(history)); }
 
 std::string history_csv(const History& history) {
   doc::Table out{.columns = doc::columns("time; commit; machine")};
