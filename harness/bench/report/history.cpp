@@ -15,7 +15,6 @@
 #include <cstdio>
 #include <functional>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace assay {
@@ -114,7 +113,7 @@ History history_of(std::vector<NamedRun<Results>> runs, const GatePolicy& policy
   std::ranges::stable_sort(runs, {}, [](const NamedRun<Results>& run) { return run.run.date; });
   History out{.suite = runs.front().run.suite};
   std::vector<std::string> keys;
-  std::set<std::string> seen;
+  std::map<std::string_view, std::vector<std::optional<Interval>>> times;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Results& results = runs[i].run;
     HistoryRun run{
@@ -125,14 +124,9 @@ History history_of(std::vector<NamedRun<Results>> runs, const GatePolicy& policy
     }
     out.runs.push_back(std::move(run));
     for (const TrialResult& trial : results.trials) {
-      if (is_measured(trial) && seen.insert(trial.key).second) keys.push_back(trial.key);
-    }
-  }
-  std::map<std::string_view, std::vector<std::optional<Interval>>> times;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    for (const TrialResult& trial : runs[i].run.trials) {
       if (!is_measured(trial)) continue;
       auto& of_runs = times[trial.key];
+      if (of_runs.empty()) keys.push_back(trial.key);
       of_runs.resize(runs.size());
       of_runs[i] = time_of(trial);
     }
