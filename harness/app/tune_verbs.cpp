@@ -139,7 +139,7 @@ Word word_of(const TuneRuling& ruling) {
 std::string corner_fault(const std::vector<TrialRequest>& trials, DescriptionRequest question) {
   for (const TrialRequest& trial : trials) question.corners.push_back(trial.key);
   for (const DescribedTrial& trial : described_by(this_program(), question, {.stop = interrupted}).trials) {
-    if (!trial.wrong.empty()) return fmt::format("{}: {}", trial.key, trial.wrong);
+    if (!trial.wrong.empty()) return fmt::format("{}: {}", trial.trial.key, trial.wrong);
   }
   return "";
 }

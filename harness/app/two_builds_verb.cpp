@@ -274,7 +274,7 @@ SelfTestRequest request_of(const SelftestOptions& options, const Registry& regis
   const auto answer = [&] { return described_by(out.program, question, {.stop = interrupted}); };
   const Filter filter(selection.filter, registry);
   for (const DescribedTrial& trial : answer().trials) {
-    if (filter.selects(trial.key)) question.corners.push_back(trial.key);
+    if (filter.selects(trial.trial.key)) question.corners.push_back(trial.trial.key);
   }
   out.description = answer();
   return out;
