@@ -260,6 +260,17 @@ void describe(Fields& f, EvidenceFile& file) {
 
 ASSAY_FIELDS_OF(ClaimsRun, suite, machine, date, commit, command, launches, weather)
 
+void describe(Fields& f, RejectedCode::First& first) {
+  f("what", first.what, {.about = "problem, fill, placement and threads"});
+  f("detail", first.detail);
+}
+
+void describe(Fields& f, RejectedCode& one) {
+  f("name", one.name);
+  f("published", one.published, {.about = "where, and what it gets wrong"});
+  ASSAY_FIELDS(f, one, checks, rejected, first);
+}
+
 void describe(Fields& f, PartFinding& finding) {
   f("what", finding.part.what);
   f("figure", finding.part.figure, claimed_figures);
