@@ -11,7 +11,7 @@
 #include "assay/error.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/words.hpp"
-#include "bench/exchange/google_benchmark.hpp"
+#include "bench/exchange/read_results.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/ledger/ledger.hpp"
 #include "bench/measure/sides.hpp"
