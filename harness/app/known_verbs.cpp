@@ -25,7 +25,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
-#include <optional>
 #include <sstream>
 #include <system_error>
 

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstddef>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,9 +72,6 @@ bool reports_an_error(const ComparedRow& row);
 /// "1 of 44 trials is slower than its limit; 3 faster, 2 undecided, 38 same".
 std::string comparison_sentence(const Comparison& comparison);
 
-/// "3 faster, 2 undecided"; standings without a trial are left out.
-std::string counted(const Comparison& comparison, std::initializer_list<Standing> standings);
-
 /// "15 slower, 3 faster, 27 same": all standings that a trial has.
 std::string counts_sentence(const Comparison& comparison);
 
@@ -87,9 +83,6 @@ std::string figures_in_words(const ComparedRow& row, bool worse_only = false);
 
 /// Says why a row that is listed as slower fails: its time with the limit, its worse figures, or both.
 std::string slower_in_words(const ComparedRow& row);
-
-/// "1 figure worse, 2 better, 9 as before"; empty where no figure was compared.
-std::string figures_sentence(const Comparison& comparison);
 
 /// Returns the largest slow-down of one step; null where there is none. `crept_too`: also those that only
 /// several steps add up to.

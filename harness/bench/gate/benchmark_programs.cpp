@@ -23,7 +23,6 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <sstream>
 #include <string_view>
 #include <system_error>

@@ -16,7 +16,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -144,10 +143,6 @@ std::vector<PairedTrial> matched(const Description& base, const Description& hea
 /// Leaves out the tested trials that failed a corner case on either side, as both sides found that were asked
 /// for them (DescriptionRequest::corners).
 void leave_out_wrong(std::vector<PairedTrial>& trials, const Description& base, const Description& head);
-
-/// Logarithms of the ratios to the base, of slices that ran together. Surplus slices of either side are
-/// ignored.
-std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base);
 
 /// The logarithms of a trial, one per launch: the median over slices that ran together. A disturbance of both
 /// sides cancels within a pair, and a disturbance of a single slice does not move the median. Of programs
