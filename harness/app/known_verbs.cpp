@@ -24,8 +24,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
-#include <sstream>
 #include <system_error>
 
 namespace assay {
@@ -380,10 +380,8 @@ Outcome try_known_cheats(const KnownCheatsOptions& options, const Registry& regi
 
 std::filesystem::path find_teeth(const std::filesystem::path& program, std::string_view path) {
   std::vector<std::filesystem::path> folders{program.parent_path()};
-  std::istringstream rest{std::string(path)};
-  for (std::string folder; std::getline(rest, folder, ':');) {
-    if (!folder.empty()) folders.emplace_back(folder);
-  }
+  std::ranges::copy_if(parts_of(path, ':'), std::back_inserter(folders),
+                       [](std::string_view folder) { return !folder.empty(); });
   for (const std::filesystem::path& folder : folders) {
     std::filesystem::path file = folder / "assay-teeth";
     if (access(file.c_str(), X_OK) == 0) return file;

@@ -1,6 +1,7 @@
 // Variants beside each other: ours and the libraries, each idea over the one before, and from which size on
 // one is faster.
 #include "bench/report/content.hpp"
+#include "core/text/parts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -73,16 +74,13 @@ struct Parts {
   std::string extents, kind;
 };
 
-Parts parts_of(const std::string& problem) {
+Parts taken_apart(const std::string& problem) {
   Parts out;
-  for (std::size_t begin = 0; begin < problem.size();) {
-    const std::size_t end = std::min(problem.find(',', begin), problem.size());
-    const std::string field = problem.substr(begin, end - begin);
+  for (const std::string_view field : parts_of(problem, ',')) {
     const std::size_t value = std::min(field.find('='), field.size() - 1) + 1;
     const bool number = field.find_first_not_of("-0123456789", value) == std::string::npos;
     std::string& side = number ? out.extents : out.kind;
-    side += (side.empty() ? "" : ",") + field;
-    begin = end + 1;
+    side.append(side.empty() ? "" : ",").append(field);
   }
   return out;
 }
@@ -185,7 +183,7 @@ std::vector<BreakEven> break_even(const Results& results) {
     if (rival == nullptr || rival == &trial) continue;
     const Interval ratio = speedup(*rival, trial);
     if (ratio.middle <= 0) continue;  // they share no launch
-    const Parts parts = parts_of(trial.problem);
+    const Parts parts = taken_apart(trial.problem);
     const std::string name = with_threads(trial.variant, trial.threads);
     auto row = std::ranges::find_if(out, [&](const BreakEven& known) {
       return known.operation == trial.operation && known.kind == parts.kind && known.trial == name;
