@@ -9,7 +9,6 @@
 #include "assay/files.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
-#include "bench/compare/fields.hpp"
 #include "bench/compare/pull_request.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/exchange/read_results.hpp"

@@ -1,6 +1,5 @@
 #include "bench/compare/pull_request.hpp"
 
-#include "bench/compare/fields.hpp"
 #include "bench/compare/judge.hpp"
 #include "bench/compare/words.hpp"
 #include "core/json/lint.hpp"

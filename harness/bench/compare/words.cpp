@@ -1,7 +1,6 @@
 // Rows in words: no signed percentages, since tools disagree on what their sign means.
 #include "bench/compare/words.hpp"
 
-#include "bench/compare/fields.hpp"
 #include "bench/compare/judge.hpp"
 #include "core/machine/fields.hpp"
 #include "core/plan/trial_key.hpp"

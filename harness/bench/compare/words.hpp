@@ -1,9 +1,11 @@
 /// Compared rows in words: the order in which every document lists them, the spelling of every part, and the
-/// outcome of every verb that measures or judges, from the standings of its rows.
+/// outcome of every verb that measures or judges, from the standings of its rows. And baselines and
+/// comparisons as files hold them.
 #pragma once
 
 #include "assay/compare.hpp"
 #include "assay/outcome.hpp"
+#include "core/json/fields.hpp"
 
 #include <array>
 #include <cstddef>
@@ -129,5 +131,20 @@ Outcome outcome_of(const Results& results, const Comparison& rows, Against again
 
 /// "2 undecided, 1 not comparable, 1 gone"; empty when all trials were judged.
 std::string unjudged_text(const Comparison& comparison);
+
+/// Limits of single trials, as a file holds them: the first whose filter selects a trial is its limit.
+struct TrialLimit {
+  std::string filter;
+  double limit = 0;
+};
+struct TrialLimits {
+  std::vector<TrialLimit> limits;
+};
+void describe(Fields& f, TrialLimits& limits);
+void describe(Fields& f, Baseline& baseline);
+void describe(Fields& f, Comparison& comparison);
+
+/// Writes a file of a folder of baselines, which it makes as needed. Throws Error.
+void write_into_baselines(const std::filesystem::path& file, const std::string& json);
 
 }  // namespace assay

@@ -3,7 +3,6 @@
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/random.hpp"
-#include "bench/compare/fields.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/measure/results_fields.hpp"

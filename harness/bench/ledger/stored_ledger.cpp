@@ -2,7 +2,6 @@
 #include "bench/ledger/ledger.hpp"
 
 #include "assay/error.hpp"
-#include "bench/compare/fields.hpp"
 #include "bench/programs/revision.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/text/command.hpp"

@@ -1,7 +1,6 @@
 #include "bench/report/content.hpp"
 
 #include "assay/measure.hpp"
-#include "bench/compare/fields.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/report/claims.hpp"
 #include "core/json/fields.hpp"
