@@ -1,6 +1,7 @@
 // The verbs that read files instead of measuring: compare, merge, report and its kin; and doctor.
 
 #include "app/gate_verb.hpp"
+#include "app/known_verbs.hpp"
 #include "app/output.hpp"
 #include "app/step_audit.hpp"
 #include "app/verbs.hpp"
@@ -8,7 +9,6 @@
 #include "assay/files.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
-#include "bench/compare/fields.hpp"
 #include "bench/compare/pull_request.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/exchange/read_results.hpp"
@@ -43,16 +43,6 @@
 #include <vector>
 
 namespace assay {
-
-// Beside the type, where argument-dependent lookup finds it.
-void describe(Fields& f, RejectedCode& code) {
-  f("name", code.variant);
-  ASSAY_FIELDS(f, code, checks, rejected);
-  Json first;
-  f("first", first, {.optional = true});
-  const Json* detail = first.find("detail");
-  if (detail != nullptr && detail->is_string()) code.detail = detail->text();
-}
 
 namespace {
 
@@ -198,16 +188,6 @@ Outcome merge(const MergeOptions& options) {
   return outcome;
 }
 
-/// The part of the JSON of `assay check --known-bad` that claims need.
-struct KnownBadFile {
-  std::vector<RejectedCode> variants;
-};
-
-void describe(Fields& f, KnownBadFile& file) {
-  f.schema("assay.known_bad/1");
-  f("variants", file.variants);
-}
-
 void add_job(ClaimEvidence& evidence, const std::string& text, const std::string& where) {
   const Job job = read_phases_json(text, where);
   evidence.jobs.push_back(job.name);
@@ -236,9 +216,9 @@ void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
     add_epochs(evidence, text, where);
     what = "epochs that were predicted and then run";
   } else if (is("known_bad")) {
-    const Json json = parse_json(text, where);
-    const JsonField field(json, where, "write it again: assay check --known-bad --json FILE");
-    std::ranges::move(value_from<KnownBadFile>(field).variants, std::back_inserter(evidence.known_bad));
+    auto file = value_from<TriedVariants<RejectedCode>>(
+        text, where, "write it again: assay check --known-bad --json FILE");
+    std::ranges::move(file.variants, std::back_inserter(evidence.known_bad));
     what = "checks of published code that is known to be bad";
   } else if (is("job")) {
     add_job(evidence, text, where);
@@ -252,17 +232,6 @@ void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
                 "log of epochs");
   }
   evidence.files.push_back(evidence_file(file, text, std::move(what)));
-}
-
-struct ReadResults {
-  EvidenceFile file;
-  Results results;
-};
-
-ReadResults read_for_audit(const std::filesystem::path& file, std::string_view what) {
-  const std::string text = read_file(file);
-  Results results = results_from_json(text, file.string());
-  return {evidence_file(file, text, fmt::format("{}, suite {}", what, results.suite)), std::move(results)};
 }
 
 const VariantInfo* variant_in(const Registry& registry, const std::string& operation,
@@ -400,14 +369,19 @@ Outcome step_audit_verb(const StepAuditOptions& options, const Registry& registr
 
 Outcome audit_verb(const AuditOptions& options, const Registry& registry) {
   require_expression_of_keys(options.present);
-  const ReadResults now = read_for_audit(options.results, "results");
-  std::optional<ReadResults> before;
-  if (!options.before.empty()) before = read_for_audit(options.before, "results before");
-  std::vector<EvidenceFile> files{now.file};
-  if (before) files.push_back(before->file);
+  std::vector<EvidenceFile> files;
+  const auto read = [&](const std::filesystem::path& file, std::string_view what) {
+    const std::string text = read_file(file);
+    Results results = results_from_json(text, file.string());
+    files.push_back(evidence_file(file, text, fmt::format("{}, suite {}", what, results.suite)));
+    return results;
+  };
+  const Results now = read(options.results, "results");
+  std::optional<Results> before;
+  if (!options.before.empty()) before = read(options.before, "results before");
   const AuditReport report =
-      audited({.results = now.results,
-               .before = before ? &before->results : nullptr,
+      audited({.results = now,
+               .before = before ? &*before : nullptr,
                .files = std::move(files),
                .commit = build_info().commit,
                .present = options.present,

@@ -55,6 +55,25 @@ void put_github_outputs(const std::string& json, const PullRequest& page, const 
                    "check GITHUB_OUTPUT, which names it");
 }
 
+/// Writes the comment, the page and the files for CI engines that are named, and what GitHub Actions reads,
+/// when this runs there: annotations, to standard output unless JSON goes there, a summary and outputs.
+/// `after` holds the times of the judged side. Throws Error when a file cannot be written.
+void write_outputs(const OutcomeOptions& options, PullRequest page, const Results& after,
+                   const Outcome& outcome) {
+  page.outcome = outcome.line();
+  page.kept =
+      options.output.empty() ? "-o FILE keeps them" : options.output.filename().string() + " has them";
+  if (!options.markdown.empty()) write_file(options.markdown, pull_request_markdown(page));
+  const CiFiles& files = options.ci;
+  if (!files.junit.empty())
+    write_file(files.junit, to_junit(page.comparison, after, page.command, nothing_decided(outcome)));
+  if (!files.code_quality.empty()) {
+    const std::string suite = options.suite.empty() ? after.suite : options.suite.string();
+    write_file(files.code_quality, gitlab_code_quality(page, suite));
+  }
+  if (!variable("GITHUB_ACTIONS").empty()) put_github_outputs(options.json, page, after, outcome);
+}
+
 /// The command that repeats the largest slow-down; no repetition of this gate shows what several steps add up
 /// to.
 std::string next_command(const TwoBuilds& run, const Comparison& comparison) {
@@ -94,13 +113,6 @@ void require_whole_for_records(const GateOptions& options, const std::optional<S
   }
   if (options.outcome.rules.record_step)
     require_whole(shard, "--record-step", "record the step in a job without shards");
-}
-
-/// The command that repeats this gate; the caller appends `-k` and a filter.
-std::string command_without_filter(GateOptions options) {
-  options.selection.filter.clear();
-  options.shard = {};
-  return command_of("gate", options);
 }
 
 /// The rows that a reader has to act on, and the outcome.
@@ -179,22 +191,6 @@ Outcome end_two_builds(const OutcomeOptions& options, const TwoBuilds& run) {
   return end.outcome;
 }
 
-void write_outputs(const OutcomeOptions& options, PullRequest page, const Results& after,
-                   const Outcome& outcome) {
-  page.outcome = outcome.line();
-  page.kept =
-      options.output.empty() ? "-o FILE keeps them" : options.output.filename().string() + " has them";
-  if (!options.markdown.empty()) write_file(options.markdown, pull_request_markdown(page));
-  const CiFiles& files = options.ci;
-  if (!files.junit.empty())
-    write_file(files.junit, to_junit(page.comparison, after, page.command, nothing_decided(outcome)));
-  if (!files.code_quality.empty()) {
-    const std::string suite = options.suite.empty() ? after.suite : options.suite.string();
-    write_file(files.code_quality, gitlab_code_quality(page, suite));
-  }
-  if (!variable("GITHUB_ACTIONS").empty()) put_github_outputs(options.json, page, after, outcome);
-}
-
 Outcome gate_verb(const GateOptions& options, const Registry& registry) {
   const OutcomeOptions& wanted = options.outcome;
   SelectionOptions selection = options.selection;
@@ -220,7 +216,7 @@ Outcome gate_verb(const GateOptions& options, const Registry& registry) {
     print_visible(stderr, "report: {}\n", write_report(report, options.reports).string());
   }
   write_page(wanted.page, [&] { return report_page(report); });
-  page.command = command_without_filter(options);
+  page.command = command_of("gate", options);
   write_outputs(wanted, std::move(page), results, gate.outcome);
   return gate.outcome;
 }

@@ -31,10 +31,4 @@ Outcome measured_and_ended(const OutcomeOptions& options, const std::function<Tw
 /// and returns the outcome: the same for samples just taken and for stored ones.
 Outcome end_two_builds(const OutcomeOptions& options, const TwoBuilds& run);
 
-/// Writes the comment, the page and the files for CI engines that are named, and what GitHub Actions reads,
-/// when this runs there: annotations, to standard output unless JSON goes there, a summary and outputs.
-/// `after` holds the times of the judged side. Throws Error when a file cannot be written.
-void write_outputs(const OutcomeOptions& options, PullRequest page, const Results& after,
-                   const Outcome& outcome);
-
 }  // namespace assay

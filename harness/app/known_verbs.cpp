@@ -10,7 +10,6 @@
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
 #include "core/files/this_program.hpp"
-#include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/text/command.hpp"
@@ -23,66 +22,20 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
-#include <optional>
-#include <sstream>
 #include <system_error>
-#include <vector>
 
 namespace assay {
 namespace {
 
-/// The checks of a variant that is kept to show what they reject.
-struct Rejection {
-  static constexpr std::string_view schema = "assay.known_bad/1";
-  std::string name;
-  std::string published;  ///< what sets it apart: where it was seen, and what it gets wrong
-  std::size_t checks = 0, rejected = 0;
-  std::optional<CornerCheck> first;  ///< the first check that it failed
-};
-
-struct FirstRejection {
-  std::string what, detail;
-};
-
-void describe(Fields& f, FirstRejection& first) {
-  f("what", first.what, {.about = "problem, fill, placement and threads"});
-  f("detail", first.detail);
-}
-
-void describe(Fields& f, Rejection& one) {
-  f("name", one.name);
-  f("published", one.published, {.about = "where, and what it gets wrong"});
-  ASSAY_FIELDS(f, one, checks, rejected);
-  f.derived("first", one.first
-                         ? std::optional(FirstRejection{in_words(*one.first), one.first->agreement.detail})
-                         : std::nullopt);
-}
-
-/// All variants that a verb tried, as its file holds them.
-template <class One>
-struct TriedVariants {
-  std::uint64_t seed = 0;
-  bool partial = false;
-  std::vector<One> variants;
-  int exit_code = exit_code::passed;
-};
-template <class One>
-void describe(Fields& f, TriedVariants<One>& all) {
-  f.schema(One::schema);
-  f("seed", all.seed);
-  f("partial", all.partial, {.about = "interrupted"});
-  ASSAY_FIELDS(f, all, variants, exit_code);
-}
-
-std::vector<Rejection> rejections(const Registry& registry, const std::vector<CornerCheck>& checks) {
-  std::map<std::string, Rejection> out;
+std::vector<RejectedCode> rejections(const Registry& registry, const std::vector<CornerCheck>& checks) {
+  std::map<std::string, RejectedCode> out;
   for (const CornerCheck& c : checks) {
     const std::string name = c.operation + "/" + c.variant;
-    Rejection& found = out[name];
+    RejectedCode& found = out[name];
     found.name = name;
     for (const VariantInfo& variant : registry.at(c.operation).variants()) {
       if (variant.name == c.variant) found.published = variant.set_apart_by();
@@ -91,18 +44,18 @@ std::vector<Rejection> rejections(const Registry& registry, const std::vector<Co
     ++found.checks;
     if (c.agreement.agrees) continue;
     ++found.rejected;
-    if (!found.first) found.first = c;
+    if (!found.first) found.first = {in_words(c), c.agreement.detail};
   }
-  std::vector<Rejection> in_order;
+  std::vector<RejectedCode> in_order;
   for (auto& [name, rejection] : out) in_order.push_back(std::move(rejection));
   return in_order;
 }
 
-std::string text_of(const Rejection& r) {
+std::string text_of(const RejectedCode& r) {
   std::string out = fmt::format("{}\n  published  {}\n", r.name, r.published);
   if (!r.first) return out + fmt::format("  PASSED     all {} checks\n", r.checks);
   return out + fmt::format("  rejected   in {} of {} checks, first by {}\n             {}\n", r.rejected,
-                           r.checks, in_words(*r.first), r.first->agreement.detail);
+                           r.checks, r.first->what, r.first->detail);
 }
 
 constexpr std::array<std::string_view, 2> kinds{"cheat", "honest"};
@@ -131,7 +84,7 @@ void describe(Fields& f, Stage& stage) {
 /// A cheat, or an honest variant that looks like one, in all three stages.
 struct Tried {
   static constexpr std::string_view schema = "assay.known_cheats/1";
-  Rejection checks;  ///< of the last repeat
+  RejectedCode checks;  ///< of the last repeat
   Kin kin = Kin::known_cheat;
   std::string problem;  ///< that it was timed with last
   std::string skipped;
@@ -205,10 +158,10 @@ struct Trying {
       const auto checks =
           check_corners(registry, "^" + out.checks.name + "$", this_machine().cores, seed, hooks, out.kin,
                         {.own_process = true, .time_limit = options.check.time_limit});
-      const std::vector<Rejection> found = rejections(registry, checks);
+      const std::vector<RejectedCode> found = rejections(registry, checks);
       if (found.empty()) return {.reason = {}, .astray = "no check was answered, and nothing says why"};
       out.checks = found.front();
-      return {.reason = out.checks.first ? out.checks.first->agreement.detail : "", .astray = {}};
+      return {.reason = out.checks.first ? out.checks.first->detail : "", .astray = {}};
     } catch (const std::runtime_error& failure) {
       return {.reason = {}, .astray = fmt::format("nobody is named: {}", failure.what())};
     }
@@ -339,7 +292,7 @@ std::vector<std::string> arguments_of_this_process() {
 
 }  // namespace
 
-Json known_bad_schema() { return schema_of<TriedVariants<Rejection>>(); }
+Json known_bad_schema() { return schema_of<TriedVariants<RejectedCode>>(); }
 
 Outcome known_bad_verb(const KnownBadOptions& known_bad, const Registry& registry) {
   require_teeth(registry, "check --known-bad");
@@ -348,17 +301,17 @@ Outcome known_bad_verb(const KnownBadOptions& known_bad, const Registry& registr
   const std::vector<CornerCheck> checks = check_corners(
       registry, options.filter, this_machine().cores, options.seed, Progress(options.quiet).hooks(),
       Kin::known_bad, {.own_process = true, .time_limit = options.time_limit});
-  TriedVariants<Rejection> found{
+  TriedVariants<RejectedCode> found{
       .seed = options.seed, .partial = interrupted(), .variants = rejections(registry, checks)};
   std::string text;
   if (!options.quiet) {
     text = fmt::format("kept because they are wrong; reference: naive in double; seed {}\n\n", options.seed);
   }
   std::vector<std::string> passed;
-  for (const Rejection& one : found.variants) {
+  for (const RejectedCode& one : found.variants) {
     if (one.first && !options.quiet) text += text_of(one);
   }
-  for (const Rejection& one : found.variants) {
+  for (const RejectedCode& one : found.variants) {
     if (one.first) continue;
     text += text_of(one);
     passed.push_back(one.name);
@@ -427,10 +380,8 @@ Outcome try_known_cheats(const KnownCheatsOptions& options, const Registry& regi
 
 std::filesystem::path find_teeth(const std::filesystem::path& program, std::string_view path) {
   std::vector<std::filesystem::path> folders{program.parent_path()};
-  std::istringstream rest{std::string(path)};
-  for (std::string folder; std::getline(rest, folder, ':');) {
-    if (!folder.empty()) folders.emplace_back(folder);
-  }
+  std::ranges::copy_if(parts_of(path, ':'), std::back_inserter(folders),
+                       [](std::string_view folder) { return !folder.empty(); });
   for (const std::filesystem::path& folder : folders) {
     std::filesystem::path file = folder / "assay-teeth";
     if (access(file.c_str(), X_OK) == 0) return file;

@@ -1,17 +1,37 @@
-/// Known cheats as a verb tries them; and the program `assay-teeth`: `assay` with kernels that are wrong or
-/// cheat on purpose.
+/// Variants that are kept to be rejected, as verbs try them; and the program `assay-teeth`: `assay` with
+/// kernels that are wrong or cheat on purpose.
 #pragma once
 
 #include "app/verbs.hpp"
 #include "assay/outcome.hpp"
 #include "assay/registry.hpp"
 #include "bench/gate/rejected_trials.hpp"
+#include "bench/report/claims.hpp"
+#include "core/json/fields.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay {
+
+/// All variants that a verb tried, as its file holds them.
+template <class One>
+struct TriedVariants {
+  std::uint64_t seed = 0;
+  bool partial = false;
+  std::vector<One> variants;
+  int exit_code = exit_code::passed;
+};
+template <class One>
+void describe(Fields& f, TriedVariants<One>& all) {
+  f.schema(One::schema);
+  f("seed", all.seed);
+  f("partial", all.partial, {.about = "interrupted"});
+  ASSAY_FIELDS(f, all, variants, exit_code);
+}
 
 /// How trials are sampled: in processes of this program, but for tests.
 struct CheatSampling {

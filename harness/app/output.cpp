@@ -26,23 +26,11 @@ std::string_view code_of(Tint tint) {
 }
 
 Tint tint_of(Standing standing) {
-  switch (standing) {
-    case Standing::wrong:
-    case Standing::impossible:
-    case Standing::crashed:
-    case Standing::timed_out:
-    case Standing::slower: return Tint::bad;
-    case Standing::faster: return Tint::good;
-    case Standing::accepted:
-    case Standing::probably_slower:
-    case Standing::undecided:
-    case Standing::gone:
-    case Standing::not_comparable: return Tint::open;
-    case Standing::same:
-    case Standing::added:
-    case Standing::skipped: return Tint::quiet;
-  }
-  return Tint::quiet;
+  if (is_fault(standing) || standing == Standing::slower) return Tint::bad;
+  if (standing == Standing::faster) return Tint::good;
+  const bool needs_no_look =
+      standing == Standing::same || standing == Standing::added || standing == Standing::skipped;
+  return needs_no_look ? Tint::quiet : Tint::open;
 }
 
 Tint tint_of(Word word) {

@@ -11,7 +11,7 @@
 #include "assay/error.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/words.hpp"
-#include "bench/exchange/google_benchmark.hpp"
+#include "bench/exchange/read_results.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/ledger/ledger.hpp"
 #include "bench/measure/sides.hpp"
@@ -86,9 +86,7 @@ void apply_min_time(MeasurePolicy& policy, std::string_view text) {
 RunRequest request_of(const RunOptions& options, const Registry& registry) {
   RunRequest out = run_request(options.selection, options.launches, registry);
   out.measuring.strict = options.strict;
-  RunOptions whole = options;
-  whole.shard = {};
-  out.command = command_of("run", whole);
+  out.command = command_of("run", options);
   const BenchmarkFlags& flags = options.benchmark;
   if (!flags.interleaving) {
     throw Error("--benchmark_enable_random_interleaving", "cannot be turned off",

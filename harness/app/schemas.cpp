@@ -5,7 +5,7 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"
-#include "bench/compare/fields.hpp"
+#include "bench/compare/words.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/ledger/ledger.hpp"
 #include "bench/measure/results_fields.hpp"

@@ -8,7 +8,7 @@
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/report.hpp"
-#include "bench/compare/fields.hpp"
+#include "bench/compare/words.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/programs/bundle.hpp"
 #include "bench/report/audit_report.hpp"

@@ -139,7 +139,7 @@ Word word_of(const TuneRuling& ruling) {
 std::string corner_fault(const std::vector<TrialRequest>& trials, DescriptionRequest question) {
   for (const TrialRequest& trial : trials) question.corners.push_back(trial.key);
   for (const DescribedTrial& trial : described_by(this_program(), question, {.stop = interrupted}).trials) {
-    if (!trial.wrong.empty()) return fmt::format("{}: {}", trial.key, trial.wrong);
+    if (!trial.wrong.empty()) return fmt::format("{}: {}", trial.trial.key, trial.wrong);
   }
   return "";
 }
@@ -267,19 +267,40 @@ std::string unfit(const TunedKernels& tuned) {
   return "";
 }
 
+/// kernels.json in the cache_folder(); empty where there is none.
+std::filesystem::path tuned_kernels_file() {
+  const std::filesystem::path folder = cache_folder();
+  return folder.empty() ? folder : folder / "kernels.json";
+}
+
+/// Keeps the choice in the file. The default needs no file: one from before is removed. Returns a line that
+/// says what was done, or nothing.
+std::string keep_tuned(const std::string& caches, const Circumstances& made) {
+  const std::filesystem::path file = tuned_kernels_file();
+  if (file.empty()) return "There is no folder to keep it in: set HOME, or XDG_CACHE_HOME.\n";
+  if (caches.empty()) {
+    std::error_code failed;
+    const bool removed = std::filesystem::remove(file, failed);
+    if (failed) throw Error(file.string(), failed.message(), "remove it: it is not what was chosen");
+    return removed ? wrapped("Removed " + file.string(), terminal_width) + "\n" : "";
+  }
+  std::filesystem::create_directories(file.parent_path());
+  TunedKernels tuned{.machine = made.machine.key,
+                     .version = build_info().version,
+                     .caches = caches,
+                     .date = made.date,
+                     .command = made.command};
+  write_file(file, json_text(to_value(tuned)) + "\n");
+  return wrapped("Kept for later runs in " + file.string(), terminal_width) + "\n";
+}
+
 /// DONE for a threshold, and for a range that surely holds none.
 Word word_of(const ThresholdRecord& record) {
   if (!record.wrong.empty()) return Word::wrong;
-  switch (record.threshold.outcome) {
-    case ThresholdOutcome::found:
-    case ThresholdOutcome::everywhere:
-    case ThresholdOutcome::nowhere:
-    case ThresholdOutcome::reversed: return Word::done;
-    case ThresholdOutcome::not_monotone:
-    case ThresholdOutcome::undecided: return Word::undecided;
-    case ThresholdOutcome::stopped: break;
-  }
-  return Word::interrupted;
+  const ThresholdOutcome outcome = record.threshold.outcome;
+  if (outcome == ThresholdOutcome::stopped) return Word::interrupted;
+  const bool open = outcome == ThresholdOutcome::not_monotone || outcome == ThresholdOutcome::undecided;
+  return open ? Word::undecided : Word::done;
 }
 
 /// Without a constant an old header stays: a noisy day must not take it from sources that include it.
@@ -398,11 +419,6 @@ void describe(Fields& f, TunedKernels& tuned) {
   ASSAY_FIELDS(f, tuned, date, command);
 }
 
-std::filesystem::path tuned_kernels_file() {
-  const std::filesystem::path folder = cache_folder();
-  return folder.empty() ? folder : folder / "kernels.json";
-}
-
 std::string use_tuned_kernels() {
   if (std::getenv(caches_variable) != nullptr) {
     static_cast<void>(caches());
@@ -425,25 +441,6 @@ std::string use_tuned_kernels() {
     why = fault.what();
   }
   return fmt::format("{} is ignored: {}; `assay tune kernels` writes it anew\n", file.string(), why);
-}
-
-std::string keep_tuned(const std::string& caches, const Circumstances& made) {
-  const std::filesystem::path file = tuned_kernels_file();
-  if (file.empty()) return "There is no folder to keep it in: set HOME, or XDG_CACHE_HOME.\n";
-  if (caches.empty()) {
-    std::error_code failed;
-    const bool removed = std::filesystem::remove(file, failed);
-    if (failed) throw Error(file.string(), failed.message(), "remove it: it is not what was chosen");
-    return removed ? wrapped("Removed " + file.string(), terminal_width) + "\n" : "";
-  }
-  std::filesystem::create_directories(file.parent_path());
-  TunedKernels tuned{.machine = made.machine.key,
-                     .version = build_info().version,
-                     .caches = caches,
-                     .date = made.date,
-                     .command = made.command};
-  write_file(file, json_text(to_value(tuned)) + "\n");
-  return wrapped("Kept for later runs in " + file.string(), terminal_width) + "\n";
 }
 
 }  // namespace assay

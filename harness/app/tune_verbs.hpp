@@ -1,9 +1,6 @@
 /// The small file in the user's cache folder by which `assay tune kernels` is remembered. No run needs it.
 #pragma once
 
-#include "core/tune/turns.hpp"
-
-#include <filesystem>
 #include <string>
 
 namespace assay {
@@ -17,16 +14,9 @@ struct TunedKernels {
 class Fields;
 void describe(Fields& f, TunedKernels& tuned);
 
-/// kernels.json in the cache_folder(); empty where there is none.
-std::filesystem::path tuned_kernels_file();
-
 /// Sets ASSAY_CACHES for this process and those that it starts, if the file is there and of this machine and
 /// version, and the variable is not set. Returns a line on why the file is ignored, or nothing. Throws Error
 /// where the variable is set to what cannot be.
 std::string use_tuned_kernels();
-
-/// Keeps the choice in the file. The default needs no file: one from before is removed. Returns a line that
-/// says what was done, or nothing.
-std::string keep_tuned(const std::string& caches, const Circumstances& made);
 
 }  // namespace assay

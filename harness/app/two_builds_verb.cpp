@@ -186,13 +186,11 @@ Bundle sides_of(const BuildsOptions& options, const Project& project, const Hook
   return out;
 }
 
-/// The command that repeats a gate of these very sides, since a branch moves on; the caller appends `-k` and
-/// a filter.
-std::string command_without_filter(BuildsOptions options, const Bundle& sides) {
+/// The command that repeats a gate of these very sides, since a branch moves on.
+std::string command_of_sides(BuildsOptions options, const Bundle& sides) {
   ProgramsOptions& programs = options.programs;
   if (!sides.base.commit.empty()) programs.base = sides.base.commit;
   if (!sides.head.commit.empty()) programs.head = sides.head.commit;
-  programs.filter.clear();
   return command_of("gate", options);
 }
 
@@ -276,7 +274,7 @@ SelfTestRequest request_of(const SelftestOptions& options, const Registry& regis
   const auto answer = [&] { return described_by(out.program, question, {.stop = interrupted}); };
   const Filter filter(selection.filter, registry);
   for (const DescribedTrial& trial : answer().trials) {
-    if (filter.selects(trial.key)) question.corners.push_back(trial.key);
+    if (filter.selects(trial.trial.key)) question.corners.push_back(trial.trial.key);
   }
   out.description = answer();
   return out;
@@ -341,7 +339,7 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
     require_none_of_kernels(options);
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
       Bundle sides = sides_of(options, project, hooks);
-      std::string command = command_without_filter(options, sides);
+      std::string command = command_of_sides(options, sides);
       return gate_programs(options, std::move(sides), std::move(command), hooks);
     });
   }
@@ -353,7 +351,7 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   if (suite.empty()) suite = suite_of_repository(has_revision(programs));
   const auto gate = [&](const BuildsGateRequest& request, Bundle sides, const Registry& registry,
                         const Hooks& hooks) {
-    std::string command = command_without_filter(options, sides);
+    std::string command = command_of_sides(options, sides);
     return gate_sides(options, request, std::move(sides), std::move(command), registry, hooks);
   };
   if (builds_plugin(programs)) {
@@ -378,19 +376,17 @@ Outcome bundle_verb(const BundleOptions& given, const Registry& linked) {
   const bool foreign = sides.use.is_foreign();
   if (foreign) require_none_of_kernels(options.builds);
   if (!foreign && programs.outcome.suite.empty()) programs.outcome.suite = suite_of_repository(true);
-  BundleOptions repeated = options;
-  repeated.builds.programs.filter.clear();
   programs.base = sides.base.name;
   programs.head = sides.head.name;
   if (foreign) {
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
-      return gate_programs(options.builds, std::move(sides), command_of("gate", repeated), hooks);
+      return gate_programs(options.builds, std::move(sides), command_of("gate", options), hooks);
     });
   }
   return with_operations_of(sides.head.links.front().string(), linked, [&](const Registry& registry) {
     const BuildsGateRequest request = request_of(options.builds, registry);
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
-      return gate_sides(options.builds, request, std::move(sides), command_of("gate", repeated), registry,
+      return gate_sides(options.builds, request, std::move(sides), command_of("gate", options), registry,
                         hooks);
     });
   });
@@ -415,14 +411,12 @@ Outcome two_programs_verb(const ProgramsOptions& options, const Registry& linked
   if (has_revision(options)) return two_builds_verb({.programs = options}, linked);
   require_sides({.programs = options});
   say_undivided("benchmarks of other programs");
-  ProgramsOptions repeated = options;
-  repeated.filter.clear();
   return measured_and_ended(options.outcome, [&](const Hooks& hooks) {
     return gate_of_benchmarks({.base = foreign_program(options.base, {}),
                                .head = foreign_program(options.head, {}),
                                .time_limit = options.time_limit,
                                .counters = options.counters},
-                              new_run(options, command_of("gate", repeated), usual_limit_of_programs), hooks);
+                              new_run(options, command_of("gate", options), usual_limit_of_programs), hooks);
   });
 }
 
@@ -434,11 +428,9 @@ Outcome reanalyze_verb(const ReanalyzeOptions& options) {
 Outcome commands_verb(const CommandsOptions& options) {
   const ProgramsOptions& programs = options.programs;
   say_undivided("commands");
-  CommandsOptions repeated = options;
-  repeated.programs.filter.clear();
   return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
     return gate_of_commands(shell_command(programs.base), shell_command(programs.head), options.timing,
-                            new_run(programs, command_of("wrap", repeated), usual_limit_of_programs), hooks);
+                            new_run(programs, command_of("wrap", options), usual_limit_of_programs), hooks);
   });
 }
 

@@ -27,8 +27,10 @@ void suite(OptionList& o, std::filesystem::path& value, bool required = true) {
     "a suite's file or name, such as suites/smoke.json or smoke, or cases: gemm/m=512,n=512,k=64..4096:x2",
     {.required = required, .joined = true});
 }
-/// Test runners select by a variable, as GoogleTest lets them.
-void filter(OptionList& o, std::string& value, OptionRule rule = {.variables = {"TESTBRIDGE_TEST_ONLY"}}) {
+/// Test runners select by a variable, as GoogleTest lets them. Commands that repeat a gate get a filter of
+/// their own behind them.
+void filter(OptionList& o, std::string& value,
+            OptionRule rule = {.repeated = false, .variables = {"TESTBRIDGE_TEST_ONLY"}}) {
   o("-k,--filter", &value, "only trials whose key matches this regular expression", std::move(rule));
 }
 void threads(OptionList& o, Threads& value) {
@@ -384,7 +386,7 @@ void describe(OptionList& o, ProgramsOptions& options) {
       o, options,
       "a program of Google Benchmark, with its arguments if it takes any, interleaved with the head");
   o("-k,--filter,--benchmark_filter", &options.filter, "only benchmarks that match this regular expression",
-    {.variables = {"TESTBRIDGE_TEST_ONLY"}});
+    {.repeated = false, .variables = {"TESTBRIDGE_TEST_ONLY"}});
   time_limit(o, options.time_limit, "seconds that a benchmark may take in a process start (default 60)");
   o("--counter", &options.counters,
     "user counters that are judged, too, as hits=higher,misses=lower; a worse one fails");

@@ -1,7 +1,7 @@
 // Stored baselines: recordings of one suite on one machine, in one file that a commit can show as a diff.
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
-#include "bench/compare/fields.hpp"
+#include "bench/compare/words.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "core/json/lint.hpp"
 

@@ -19,6 +19,13 @@
 namespace assay {
 namespace {
 
+/// The ratio that is judged against the limits and shown: with the machine's own movement taken out where it
+/// is known.
+Interval judged_ratio(const Evidence& evidence) {
+  if (evidence.beside_suite) return *evidence.beside_suite;
+  return evidence.beside_case.value_or(evidence.time);
+}
+
 /// "1.32 [1.28, 1.36]".
 std::string text(const Interval& interval) {
   return fmt::format("{:.2f} [{:.2f}, {:.2f}]", interval.middle, interval.low, interval.high);
@@ -156,6 +163,12 @@ class AllWitnesses {
   Witnesses machine_, none_;
   std::map<std::pair<std::string, bool>, Witnesses> cases_;  ///< by case and whether they are naive
 };
+
+/// exp() of the shift between the sides.
+Interval ratio_of(const Paired& paired, double coverage = standing_coverage) {
+  if (paired.before.empty() || paired.after.empty()) return {};
+  return exponential(shift(paired.before, paired.after, coverage));
+}
 
 Interval ratio_beside(const Side& before, const Side& after, const std::string& key,
                       const Witnesses& witnesses) {
@@ -420,11 +433,6 @@ bool same_machine(const Results& before, const Results& after) {
 
 }  // namespace
 
-Interval judged_ratio(const Evidence& evidence) {
-  if (evidence.beside_suite) return *evidence.beside_suite;
-  return evidence.beside_case.value_or(evidence.time);
-}
-
 Finding judge(const Evidence& evidence) {
   if (std::min(evidence.launches_before, evidence.launches_after) < fewest_launches) {
     return {
@@ -530,11 +538,6 @@ Paired relative(const Side& before, const Side& after, const std::string& key, c
     if (!std::isnan(log)) out.after.push_back(log);
   }
   return out;
-}
-
-Interval ratio_of(const Paired& paired, double coverage) {
-  if (paired.before.empty() || paired.after.empty()) return {};
-  return exponential(shift(paired.before, paired.after, coverage));
 }
 
 double spread_of(const Paired& paired) {

@@ -83,10 +83,6 @@ struct Evidence {
   Drift drift = {};
 };
 
-/// The ratio that is judged against the limits and shown: with the machine's own movement taken out where it
-/// is known.
-Interval judged_ratio(const Evidence& evidence);
-
 Finding judge(const Evidence& evidence);
 
 /// Returns the finding about a trial that needs no comparison: it was skipped, failed, is wrong, or its time
@@ -141,9 +137,6 @@ Paired relative(const Side& before, const Side& after, const std::string& key, c
 /// Coverage of the intervals that standings rest on. A standing answers a one-sided question, so this is 95
 /// % confidence; and with six launches on either side, one stray launch does not yet widen such an interval.
 inline constexpr double standing_coverage = 0.9;
-
-/// exp() of the shift between the sides.
-Interval ratio_of(const Paired& paired, double coverage = standing_coverage);
 
 /// Estimates how far launches of a side lie apart by themselves, as a standard deviation of the logarithm:
 /// between the recordings when there are several, else between the launches before. Those after count only

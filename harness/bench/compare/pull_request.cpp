@@ -1,6 +1,5 @@
 #include "bench/compare/pull_request.hpp"
 
-#include "bench/compare/fields.hpp"
 #include "bench/compare/judge.hpp"
 #include "bench/compare/words.hpp"
 #include "core/json/lint.hpp"
@@ -130,9 +129,8 @@ Blocks causes_table(const std::vector<Cause>& causes) {
                         (least == most ? most : least + " to " + most) + "x",
                         in_words(worst) + Text(" in ") + name(worst.key)});
   }
-  return {out, doc::Paragraph{"A trial is slower only where its whole interval, in brackets, lies above the "
-                              "limit.",
-                              doc::Paragraph::Look::soft}};
+  return {out,
+          doc::soft("A trial is slower only where its whole interval, in brackets, lies above the limit.")};
 }
 
 /// Where to look, once for all trials of a cause that say the same.
@@ -549,8 +547,7 @@ Page pull_request_page(const PullRequest& change) {
   if (sampled > 0) {
     strips.insert(
         strips.begin(),
-        doc::Paragraph{"A drift, a step or a single bad process start shows here, and not in an interval.",
-                       doc::Paragraph::Look::soft});
+        doc::soft("A drift, a step or a single bad process start shows here, and not in an interval."));
   }
   if (sampled > most_strips) {
     strips.emplace_back(

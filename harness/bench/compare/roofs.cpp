@@ -103,12 +103,7 @@ std::vector<BeatenRoof> beaten_roofs(const Results& results) {
   std::map<std::pair<int, std::string>, BeatenRoof> out;
   for (const AboveRoof& trial : trials_above_roof(results)) {
     BeatenRoof& beaten = out[{trial.threads, trial.by}];
-    if (beaten.trials++ == 0 || trial.times > beaten.times) {
-      beaten.threads = trial.threads;
-      beaten.by = trial.by;
-      beaten.times = trial.times;
-      beaten.key = trial.key;
-    }
+    if (beaten.trials++ == 0 || trial.times > beaten.times) static_cast<AboveRoof&>(beaten) = trial;
   }
   std::vector<BeatenRoof> list;
   for (auto& [where, beaten] : out) {

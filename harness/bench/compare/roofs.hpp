@@ -22,12 +22,8 @@ struct AboveRoof {
   double times = 1;  ///< it was so many times as fast as the roof allows
 };
 
-/// A figure of a roof that trials are above, where another variant comes near it.
-struct BeatenRoof {
-  int threads = 1;
-  std::string by;          ///< the figure, as in RoofLimit
-  double times = 1;        ///< the fastest trial was so many times as fast as the roof allows
-  std::string key;         ///< of that trial
+/// A figure of a roof that trials are above, where another variant comes near it: the one that beat it most.
+struct BeatenRoof : AboveRoof {
   std::size_t trials = 0;  ///< that beat it
 };
 

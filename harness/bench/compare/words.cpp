@@ -1,7 +1,6 @@
 // Rows in words: no signed percentages, since tools disagree on what their sign means.
 #include "bench/compare/words.hpp"
 
-#include "bench/compare/fields.hpp"
 #include "bench/compare/judge.hpp"
 #include "core/machine/fields.hpp"
 #include "core/plan/trial_key.hpp"
@@ -59,6 +58,37 @@ std::string change_text(double before, double after) {
   return fmt::format("{} % {}",
                      percent < 0.1 ? fmt::format("{:.1g}", percent) : fmt::format("{:.1f}", percent),
                      after > before ? "more" : "less");
+}
+
+/// "3 faster, 2 undecided"; standings without a trial are left out.
+std::string counted(const Comparison& comparison, std::initializer_list<Standing> standings) {
+  std::string out;
+  for (const Standing standing : standings) {
+    const std::size_t count = comparison.count(standing);
+    if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, to_string(standing));
+  }
+  return out;
+}
+
+/// "1 figure worse, 2 better, 9 as before"; empty where no figure was compared.
+std::string figures_sentence(const Comparison& comparison) {
+  std::size_t worse = 0, accepted = 0, better = 0, equal = 0;
+  for (const ComparedRow& row : comparison.rows) {
+    for (const FigureChange& one : row.figures) {
+      ++(is_worse(one)                         ? worse
+         : one.accepted                        ? accepted
+         : one.before.value == one.after.value ? equal
+                                               : better);
+    }
+  }
+  std::string out;
+  for (const auto& [count, what] : {std::pair{worse, "worse"}, std::pair{accepted, "accepted"},
+                                    std::pair{better, "better"}, std::pair{equal, "as before"}}) {
+    if (count == 0) continue;
+    out += out.empty() ? fmt::format("{} {}", quantity_text(static_cast<Index>(count), "figure"), what)
+                       : fmt::format(", {} {}", count, what);
+  }
+  return out;
 }
 
 /// `operation/variant` of a trial's key, and other names as they are.
@@ -259,15 +289,6 @@ class Deciding {
 
 }  // namespace
 
-std::string counted(const Comparison& comparison, std::initializer_list<Standing> standings) {
-  std::string out;
-  for (const Standing standing : standings) {
-    const std::size_t count = comparison.count(standing);
-    if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, to_string(standing));
-  }
-  return out;
-}
-
 std::string_view to_string(Standing standing) { return sign_of(standing).word; }
 
 Standing standing_of(const Failure& failure) {
@@ -392,26 +413,6 @@ std::string slower_in_words(const ComparedRow& row) {
   if (row.standing != Standing::slower) return figures;
   return fmt::format("{}, limit {}{}{}", in_words(row), limit_in_words(row), figures.empty() ? "" : "; ",
                      figures);
-}
-
-std::string figures_sentence(const Comparison& comparison) {
-  std::size_t worse = 0, accepted = 0, better = 0, equal = 0;
-  for (const ComparedRow& row : comparison.rows) {
-    for (const FigureChange& one : row.figures) {
-      ++(is_worse(one)                         ? worse
-         : one.accepted                        ? accepted
-         : one.before.value == one.after.value ? equal
-                                               : better);
-    }
-  }
-  std::string out;
-  for (const auto& [count, what] : {std::pair{worse, "worse"}, std::pair{accepted, "accepted"},
-                                    std::pair{better, "better"}, std::pair{equal, "as before"}}) {
-    if (count == 0) continue;
-    out += out.empty() ? fmt::format("{} {}", quantity_text(static_cast<Index>(count), "figure"), what)
-                       : fmt::format(", {} {}", count, what);
-  }
-  return out;
 }
 
 Standing listed_as(const ComparedRow& row) {

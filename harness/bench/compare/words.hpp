@@ -1,13 +1,14 @@
 /// Compared rows in words: the order in which every document lists them, the spelling of every part, and the
-/// outcome of every verb that measures or judges, from the standings of its rows.
+/// outcome of every verb that measures or judges, from the standings of its rows. And baselines and
+/// comparisons as files hold them.
 #pragma once
 
 #include "assay/compare.hpp"
 #include "assay/outcome.hpp"
+#include "core/json/fields.hpp"
 
 #include <array>
 #include <cstddef>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,9 +74,6 @@ bool reports_an_error(const ComparedRow& row);
 /// "1 of 44 trials is slower than its limit; 3 faster, 2 undecided, 38 same".
 std::string comparison_sentence(const Comparison& comparison);
 
-/// "3 faster, 2 undecided"; standings without a trial are left out.
-std::string counted(const Comparison& comparison, std::initializer_list<Standing> standings);
-
 /// "15 slower, 3 faster, 27 same": all standings that a trial has.
 std::string counts_sentence(const Comparison& comparison);
 
@@ -87,9 +85,6 @@ std::string figures_in_words(const ComparedRow& row, bool worse_only = false);
 
 /// Says why a row that is listed as slower fails: its time with the limit, its worse figures, or both.
 std::string slower_in_words(const ComparedRow& row);
-
-/// "1 figure worse, 2 better, 9 as before"; empty where no figure was compared.
-std::string figures_sentence(const Comparison& comparison);
 
 /// Returns the largest slow-down of one step; null where there is none. `crept_too`: also those that only
 /// several steps add up to.
@@ -136,5 +131,20 @@ Outcome outcome_of(const Results& results, const Comparison& rows, Against again
 
 /// "2 undecided, 1 not comparable, 1 gone"; empty when all trials were judged.
 std::string unjudged_text(const Comparison& comparison);
+
+/// Limits of single trials, as a file holds them: the first whose filter selects a trial is its limit.
+struct TrialLimit {
+  std::string filter;
+  double limit = 0;
+};
+struct TrialLimits {
+  std::vector<TrialLimit> limits;
+};
+void describe(Fields& f, TrialLimits& limits);
+void describe(Fields& f, Baseline& baseline);
+void describe(Fields& f, Comparison& comparison);
+
+/// Writes a file of a folder of baselines, which it makes as needed. Throws Error.
+void write_into_baselines(const std::filesystem::path& file, const std::string& json);
 
 }  // namespace assay

@@ -2,9 +2,8 @@
 // repetition is a launch of one slice. Aggregates are no measurements, except the median of a benchmark that
 // reports nothing else. Counters stand beside fields and may have their names, but not their types; they
 // become figures.
-#include "bench/exchange/google_benchmark.hpp"
-
 #include "bench/exchange/read_results.hpp"
+
 #include "core/json/fields.hpp"
 #include "core/json/json.hpp"
 #include "core/plan/trial_key.hpp"

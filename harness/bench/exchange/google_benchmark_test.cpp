@@ -1,8 +1,7 @@
-#include "bench/exchange/google_benchmark.hpp"
+#include "bench/exchange/read_results.hpp"
 
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
-#include "bench/exchange/read_results.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

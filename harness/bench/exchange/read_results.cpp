@@ -5,6 +5,7 @@
 #include "assay/files.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +14,6 @@
 #include <array>
 #include <cctype>
 #include <limits>
-#include <sstream>
 
 namespace assay {
 namespace {
@@ -114,24 +114,19 @@ const std::vector<ResultFormat>& result_formats() {
 
 /// Whether a line begins with one of these words.
 bool has_line(const std::string& text, std::string_view words) {
-  while (!words.empty()) {
-    const std::string start(words.substr(0, words.find('|')));
-    if (text.starts_with(start) || text.find('\n' + start) != std::string::npos) return true;
-    words.remove_prefix(std::min(words.size(), start.size() + 1));
-  }
-  return false;
+  return std::ranges::any_of(parts_of(words, '|'), [&](std::string_view start) {
+    return text.starts_with(start) || text.find('\n' + std::string(start)) != std::string::npos;
+  });
 }
 
 bool holds(const Mark& mark, const ResultFile& file) {
   const Json* value = &file.field.value();
   if (mark.is == "a line") return !value->is_structured() && has_line(file.text, mark.place);
-  for (std::string_view rest = mark.place; !rest.empty();) {
+  for (const std::string_view step : parts_of(mark.place, '.')) {
     if (value->is_array()) {
       if (value->empty()) return value != &file.field.value();
       value = &value->items().front();
     }
-    const std::string_view step = rest.substr(0, rest.find('.'));
-    rest.remove_prefix(std::min(rest.size(), step.size() + 1));
     value = value->find(step);
     if (value == nullptr) return false;
   }
@@ -183,9 +178,8 @@ struct Parsed {
 /// A list of the values that stand on lines of their own.
 std::string list_of_lines(const std::string& text) {
   std::string out;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (!csv::trimmed(line).empty()) out += (out.empty() ? "[" : ",") + line;
+  for (const std::string_view line : parts_of(text, '\n')) {
+    if (!csv::trimmed(line).empty()) out.append(out.empty() ? "[" : ",").append(line);
   }
   return out + "]";
 }

@@ -1,5 +1,6 @@
-/// Files of results of any program, read as ours so that they can be compared and followed over time. One
-/// table, in read_results.cpp, has a row for each format.
+/// Files of results of any program, read as ours so that they can be compared and followed over time; and
+/// ours as Google Benchmark writes its own. One table, in read_results.cpp, has a row for each format that is
+/// read.
 ///
 /// Times that share one process start are one launch: each run of a command, all rounds of one test session,
 /// one line of a log.
@@ -109,5 +110,15 @@ void read_asv(const ResultFile& file, Results& out);
 void read_llama_bench(const ResultFile& file, Results& out);
 void read_go(const ResultFile& file, Results& out);
 void read_catch2(const ResultFile& file, Results& out);
+
+/// For tools that read JSON of Google Benchmark. Writes a repetition for each launch, named by the trial's
+/// key, with the median time of the launch's slices. A single launch has a repetition for each slice. Fields
+/// that the format lacks stand under the key "assay". Trials that disagreed or were skipped carry
+/// "error_occurred" and "error_message".
+std::string google_benchmark_json(const Results& results);
+
+/// Writes the same rows in the columns of --benchmark_format=csv and =console.
+std::string google_benchmark_csv(const Results& results);
+std::string google_benchmark_console(const Results& results);
 
 }  // namespace assay

@@ -11,6 +11,7 @@
 #include "core/statistics/statistics.hpp"
 #include "core/text/command.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -23,8 +24,6 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <map>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -415,10 +414,9 @@ void require_counters(const TwoBuilds& run, const std::vector<std::string>& coun
 std::vector<std::string> names_in(const std::string& listing, const std::string& chatter) {
   const auto lines_of = [](const std::string& text) {
     std::vector<std::string> out;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string_view line : parts_of(text, '\n')) {
       if (!line.empty() && !line.starts_with("Failed to match") && !line.starts_with("-- LOG("))
-        out.push_back(line);
+        out.emplace_back(line);
     }
     return out;
   };
@@ -488,11 +486,10 @@ std::optional<BenchmarkProgram> asked(const fs::path& program, const std::vector
 
 BenchmarkSettings settings_of(const std::string& name) {
   BenchmarkSettings out;
-  std::istringstream parts(name);
-  for (std::string part; std::getline(parts, part, '/');) {
+  for (const std::string_view part : parts_of(name, '/')) {
     const std::size_t colon = part.find(':');
-    const std::string_view setting = std::string_view(part).substr(0, colon);
-    const std::string_view value = colon == std::string::npos ? "" : std::string_view(part).substr(colon + 1);
+    const std::string_view setting = part.substr(0, colon);
+    const std::string_view value = colon == std::string_view::npos ? "" : part.substr(colon + 1);
     if (part == "real_time") out.clock = BenchmarkClock::real;
     if (part == "manual_time") out.clock = BenchmarkClock::manual;
     if (part == "process_time") out.whole_process = true;

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 #include <utility>
 
 namespace assay {
@@ -120,14 +119,13 @@ std::vector<std::string> symbols(const TwoBuilds& run, const TrialRequest& trial
 
 std::vector<HotSymbol> hot_symbols_from(const std::string& report) {
   std::vector<HotSymbol> out;
-  std::istringstream lines(report);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view line : parts_of(report, '\n')) {
     const std::size_t first = line.find_first_not_of(' '), percent = line.find('%'),
                       mode = line.find("[.] ");  // of user code; [k] is the kernel's
     if (first == std::string::npos || percent == std::string::npos || mode == std::string::npos) continue;
-    const auto share = number_from<double>(std::string_view(line).substr(first, percent - first));
+    const auto share = number_from<double>(line.substr(first, percent - first));
     if (!share) continue;
-    std::string name = line.substr(mode + 4);
+    std::string name(line.substr(mode + 4));
     name.erase(std::min(name.size(), name.find("  ")));  // padding, and columns that some versions add
     name.erase(name.find_last_not_of(' ') + 1);
     if (!name.empty()) out.push_back({std::move(name), *share / 100});

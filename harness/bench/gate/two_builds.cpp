@@ -22,11 +22,6 @@ namespace {
 /// are long. The remainder decides the trials that the screen leaves open.
 constexpr double screen_share = 0.5;
 
-PairedTrial paired(const DescribedTrial& described) {
-  return {.trial = {described.key, described.operation, described.variant, described.problem,
-                    described.threads, described.file}};
-}
-
 /// The reason to leave a trial out that both sides have; without one it is tested.
 Finding why_left_out(const DescribedTrial& base, const DescribedTrial& head, bool skip_identical) {
   if (!head.skipped.empty() && !base.skipped.empty()) {
@@ -51,6 +46,16 @@ std::vector<std::size_t> tested(const TwoBuilds& run) {
     if (run.trials[i].tested()) out.push_back(i);
   }
   return out;
+}
+
+/// Logarithms of the ratios to the base, of slices that ran together. Surplus slices of either side are
+/// ignored.
+std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < std::min(slices.size(), base.size()); ++i) {
+    logs.push_back(std::log(slices[i] / base[i]));
+  }
+  return logs;
 }
 
 /// The mean of the middle half. Programs of others take no turns, so that their slices make no pairs; and
@@ -272,16 +277,16 @@ std::size_t third_look_or_next(const SequentialPolicy& policy, std::size_t launc
 std::vector<PairedTrial> matched(const Description& base, const Description& head, const Selects& selects,
                                  bool identical_too) {
   std::map<std::string, const DescribedTrial*> of_base;
-  for (const DescribedTrial& trial : base.trials) of_base[trial.key] = &trial;
+  for (const DescribedTrial& trial : base.trials) of_base[trial.trial.key] = &trial;
   // Identical code may call another version of a library, or one that chose other kernels.
   const bool skip_identical = !identical_too && differences(base.facts, head.facts, true).empty();
   std::vector<PairedTrial> out;
   for (const DescribedTrial& trial : head.trials) {
-    const auto found = of_base.find(trial.key);
+    const auto found = of_base.find(trial.trial.key);
     const DescribedTrial* before = found == of_base.end() ? nullptr : found->second;
     if (before != nullptr) of_base.erase(found);
-    if (!selects(trial.key)) continue;
-    out.push_back(paired(trial));
+    if (!selects(trial.trial.key)) continue;
+    out.push_back({.trial = trial.trial});
     if (before == nullptr) {
       out.back().left_out = {Standing::added, "the base does not have it"};
     } else {
@@ -291,8 +296,8 @@ std::vector<PairedTrial> matched(const Description& base, const Description& hea
     }
   }
   for (const DescribedTrial& trial : base.trials) {
-    if (!of_base.contains(trial.key) || !selects(trial.key)) continue;
-    out.push_back(paired(trial));
+    if (!of_base.contains(trial.trial.key) || !selects(trial.trial.key)) continue;
+    out.push_back({.trial = trial.trial});
     out.back().left_out = {Standing::gone, "the base has it, the head has not"};
   }
   return out;
@@ -300,7 +305,8 @@ std::vector<PairedTrial> matched(const Description& base, const Description& hea
 
 void leave_out_wrong(std::vector<PairedTrial>& trials, const Description& base, const Description& head) {
   const auto fault_in = [](const Description& side, const std::string& key) -> const DescribedTrial* {
-    const auto found = std::ranges::find(side.trials, key, &DescribedTrial::key);
+    const auto found =
+        std::ranges::find(side.trials, key, [](const DescribedTrial& one) { return one.trial.key; });
     return found == side.trials.end() || found->wrong.empty() ? nullptr : &*found;
   };
   for (PairedTrial& trial : trials) {
@@ -315,14 +321,6 @@ void leave_out_wrong(std::vector<PairedTrial>& trials, const Description& base, 
           (before->failure ? "the base " : "the base disagrees with the oracle: ") + before->wrong};
     }
   }
-}
-
-std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base) {
-  std::vector<double> logs;
-  for (std::size_t i = 0; i < std::min(slices.size(), base.size()); ++i) {
-    logs.push_back(std::log(slices[i] / base[i]));
-  }
-  return logs;
 }
 
 TrialLogs logs_of(const PairedTrial& trial) {

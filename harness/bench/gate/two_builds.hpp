@@ -8,7 +8,7 @@
 #include "bench/measure/merge.hpp"
 #include "bench/measure/sides.hpp"
 #include "bench/measure/turns.hpp"
-#include "core/json/json.hpp"
+#include "core/json/fields.hpp"
 
 #include <array>
 #include <cstdint>
@@ -16,14 +16,11 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay {
-
-class Fields;
 
 /// Build::layout_remark of programs that were not linked here.
 inline constexpr const char* layout_of_programs =
@@ -147,10 +144,6 @@ std::vector<PairedTrial> matched(const Description& base, const Description& hea
 /// for them (DescriptionRequest::corners).
 void leave_out_wrong(std::vector<PairedTrial>& trials, const Description& base, const Description& head);
 
-/// Logarithms of the ratios to the base, of slices that ran together. Surplus slices of either side are
-/// ignored.
-std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base);
-
 /// The logarithms of a trial, one per launch: the median over slices that ran together. A disturbance of both
 /// sides cancels within a pair, and a disturbance of a single slice does not move the median. Of programs
 /// that are not assay's, the ratio of the means of their middle halves.
@@ -182,7 +175,6 @@ Results head_results(const TwoBuilds& run);
 double moved_by_layout(const PairedTrial& trial);
 
 inline constexpr std::string_view two_builds_schema = "assay.two_builds/1";
-std::string to_json(const TwoBuilds& run);
 /// Throws Error naming `where` and the key at fault.
 TwoBuilds two_builds_from_json(const std::string& text, const std::string& where);
 /// The same for readers that parse a file before they know its schema.

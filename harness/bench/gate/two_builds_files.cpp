@@ -3,7 +3,6 @@
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/random.hpp"
-#include "bench/compare/fields.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/measure/results_fields.hpp"
@@ -423,8 +422,6 @@ void describe(Fields& f, TwoBuilds& run) {
   const auto key = [](const PairedTrial& one) -> const std::string& { return one.trial.key; };
   f.unique("trials", run.trials, key, "repeats the trial");
 }
-
-std::string to_json(const TwoBuilds& run) { return json_text(to_value(run)); }
 
 bool holds_two_builds(const Json& file) {
   const Json* schema = file.find("schema");

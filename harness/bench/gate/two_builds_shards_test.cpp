@@ -23,12 +23,8 @@ TwoBuilds whole() {
   Description base{.commit = "b", .trials = {}}, head{.commit = "h", .trials = {}};
   for (int i = 1; i <= 8; ++i) {
     const std::string problem = fmt::format("m={}", i);
-    DescribedTrial trial{.key = "gemm/packed/" + problem + "#1",
-                         .operation = "gemm",
-                         .variant = "packed",
-                         .problem = problem,
-                         .workload = "w",
-                         .code = "1"};
+    DescribedTrial trial{
+        .trial = {"gemm/packed/" + problem + "#1", "gemm", "packed", problem}, .workload = "w", .code = "1"};
     base.trials.push_back(trial);
     trial.code = "2";
     head.trials.push_back(trial);

@@ -15,12 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 
 DescribedTrial described(const std::string& variant, const std::string& code = "") {
-  return {.key = "gemm/" + variant + "/m=1#1",
-          .operation = "gemm",
-          .variant = variant,
-          .problem = "m=1",
-          .workload = "w",
-          .code = code};
+  return {.trial = {"gemm/" + variant + "/m=1#1", "gemm", variant, "m=1"}, .workload = "w", .code = code};
 }
 
 Description description_of(std::vector<DescribedTrial> trials) {

@@ -10,6 +10,7 @@
 #include "assay/compare.hpp"
 #include "assay/outcome.hpp"
 #include "bench/compare/words.hpp"
+#include "core/json/fields.hpp"
 #include "core/machine/clock.hpp"
 
 #include <filesystem>
@@ -62,8 +63,6 @@ struct Ledger {
 std::filesystem::path ledger_path(const std::filesystem::path& folder, std::string_view suite);
 /// Returns nothing when there is no such file. Throws Error naming file and key when it cannot be used.
 std::optional<Ledger> load_ledger(const std::filesystem::path& file);
-std::string to_json(const Ledger& ledger);
-class Fields;
 void describe(Fields& f, Ledger& ledger);
 /// Makes the folders of `file` as needed. Throws Error.
 void save_ledger(const std::filesystem::path& file, const Ledger& ledger);

@@ -2,9 +2,7 @@
 #include "bench/ledger/ledger.hpp"
 
 #include "assay/error.hpp"
-#include "bench/compare/fields.hpp"
 #include "bench/programs/revision.hpp"
-#include "core/json/fields.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/text/command.hpp"
 
@@ -167,8 +165,6 @@ std::filesystem::path ledger_path(const std::filesystem::path& folder, std::stri
   // The same names that baselines take.
   return folder / baseline_path("", "any", suite).replace_extension(ending).filename();
 }
-
-std::string to_json(const Ledger& ledger) { return json_text(to_value(ledger)); }
 
 void save_ledger(const std::filesystem::path& file, const Ledger& ledger) {
   write_into_baselines(file, to_json(ledger));

@@ -67,7 +67,7 @@ TEST(Description, SaysWhichCornerCaseATrialFails) {
 TEST(Description, IsGivenOfNoTrialsBesideThoseThatAreAskedFor) {
   const Description found = answer(registry(), request({"doubling/naive/rows=2,columns=2#1"}));
   ASSERT_EQ(found.trials.size(), 1U);
-  EXPECT_EQ(found.trials[0].variant, "naive");
+  EXPECT_EQ(found.trials[0].trial.variant, "naive");
 }
 
 }  // namespace

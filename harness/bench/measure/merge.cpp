@@ -7,11 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>

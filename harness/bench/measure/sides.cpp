@@ -25,6 +25,8 @@
 namespace assay {
 namespace {
 
+constexpr const char* build_anew = "build both programs anew";
+
 /// A case without what a suite says of it.
 struct CaseName {
   std::string operation, problem;
@@ -124,8 +126,7 @@ pid_t start_side(const std::filesystem::path& program, const std::filesystem::pa
 std::vector<TurnSample> in_order(std::vector<TurnSample> samples, const std::vector<std::size_t>& order,
                                  const std::string& side) {
   if (samples.size() != order.size()) {
-    throw Error(side, fmt::format("answered for {} of {} trials", samples.size(), order.size()),
-                "build both programs anew");
+    throw Error(side, fmt::format("answered for {} of {} trials", samples.size(), order.size()), build_anew);
   }
   std::vector<TurnSample> out(samples.size());
   for (std::size_t i = 0; i < order.size(); ++i) out[order[i]] = std::move(samples[i]);
@@ -173,7 +174,7 @@ std::vector<TurnSample> sound_samples(const PairRequest& request, std::size_t si
   std::vector<TurnSample> out;
   for (const std::string& answer : answers.all()) {
     try {
-      out.push_back(turn_sample_from_json(answer, request.sides[side].name));
+      out.push_back(value_from<TurnSample>(answer, request.sides[side].name, build_anew));
     } catch (const Error&) {
       refuse_answers(request, side, answered_nonsense);
     }
@@ -330,7 +331,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
       samples = sound_samples(request, side, order, answers[side], end);
     } else {  // a program from before there was more than a file
       const auto file = file_of(scratch, 'a', side);
-      samples = turn_samples_from_json(read_file(file), file.string());
+      samples = value_from<std::vector<TurnSample>>(read_file(file), file.string(), build_anew);
     }
     out.push_back(in_order(std::move(samples), order, request.sides[side].name));
   }
@@ -357,8 +358,7 @@ void describe(Fields& f, DescriptionRequest& request) {
 }
 
 void describe(Fields& f, DescribedTrial& trial) {
-  describe_trial(f, trial);
-  f("file", trial.file, {.terse = true});
+  describe(f, trial.trial);
   ASSAY_FIELDS(f, trial, workload, code, skipped);
   f("wrong", trial.wrong, {.terse = true});
   f("failure", trial.failure, {.terse = true});
@@ -387,12 +387,8 @@ Description describe(const Registry& registry, const DescriptionRequest& request
   }
   for (const Trial& trial : trials) {
     const VariantInfo& variant = trial.operation->variants()[trial.variant];
-    out.trials.push_back({.key = trial.key,
-                          .operation = std::string(trial.operation->name()),
-                          .variant = variant.name,
-                          .problem = trial.row.problem,
-                          .threads = trial.context.threads,
-                          .file = trial.row.file,
+    out.trials.push_back({.trial = {trial.key, trial.row.operation, variant.name, trial.row.problem,
+                                    trial.context.threads, trial.row.file},
                           .workload = trial.workload,
                           .code = code_of(*trial.operation, variant),
                           .skipped = trial.skipped});
@@ -410,7 +406,7 @@ Description describe(const Registry& registry, const DescriptionRequest& request
 std::string to_json(const DescriptionRequest& request) { return json_text(to_value(request)); }
 
 Description description_from_json(const std::string& text, const std::string& where) {
-  return value_from<Description>(text, where, "build both programs anew");
+  return value_from<Description>(text, where, build_anew);
 }
 
 void serve_description(const Registry& registry, const std::filesystem::path& request,

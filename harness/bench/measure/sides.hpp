@@ -33,10 +33,7 @@ struct DescriptionRequest {
 };
 
 struct DescribedTrial {
-  std::string key, operation, variant, problem;
-  int threads = 1;
-  std::filesystem::path file{};  ///< that holds the problem, as Case
-
+  TrialRequest trial;
   std::string workload;  ///< other inputs or another meaning: not comparable
   std::string code;      ///< hash of the variant's machine code; empty when unknown
   std::string skipped;   ///< why it cannot run here; empty when it can

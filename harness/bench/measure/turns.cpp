@@ -451,14 +451,6 @@ void describe(Fields& f, TurnSample& sample) {
 
 std::string to_json(const TurnsRequest& request) { return to_value(request).dump(); }
 
-std::vector<TurnSample> turn_samples_from_json(const std::string& text, const std::string& where) {
-  return value_from<std::vector<TurnSample>>(text, where, "build both programs anew");
-}
-
-TurnSample turn_sample_from_json(const std::string& text, const std::string& where) {
-  return value_from<TurnSample>(text, where, "build both programs anew");
-}
-
 void serve_turns(const Registry& registry, const std::filesystem::path& request,
                  const std::filesystem::path& answer, const Hooks& hooks) {
   const auto wanted = value_from<TurnsRequest>(read_file(request), request.string(),

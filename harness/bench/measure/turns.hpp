@@ -193,10 +193,9 @@ std::vector<TurnSample> take_turns(const Registry& registry, const TurnsRequest&
 void serve_turns(const Registry& registry, const std::filesystem::path& request,
                  const std::filesystem::path& answer, const Hooks& hooks);
 
-/// Write and read the files of the verb `turns`. Throws Error naming `where`.
+class Fields;
+/// Requests and answers of the verb `turns`: samples in a file, or each as a side sends it.
 std::string to_json(const TurnsRequest& request);
-std::vector<TurnSample> turn_samples_from_json(const std::string& text, const std::string& where);
-/// The same of a single one, as a side sends it.
-TurnSample turn_sample_from_json(const std::string& text, const std::string& where);
+void describe(Fields& f, TurnSample& sample);
 
 }  // namespace assay

@@ -10,13 +10,13 @@
 #include "core/json/fields.hpp"
 #include "core/plugin/library.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -51,8 +51,7 @@ bool same_content(const fs::path& one, const fs::path& other) {
 std::string order_of_functions(const std::string& nm, const fs::path& program, const Hooks& hooks) {
   const std::string table = output_of({nm, "--numeric-sort", program.string()}, program.parent_path(), hooks);
   std::string order;
-  std::istringstream lines(table);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view line : parts_of(table, '\n')) {
     // "0000000000001040 T main"; undefined symbols have no address.
     const std::size_t kind = line.find(' ') + 1;
     if (kind + 2 < line.size() && line[kind + 1] == ' ' &&

@@ -1,13 +1,13 @@
 #include "bench/programs/link_recipe.hpp"
 
 #include "assay/random.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <sstream>
 #include <utility>
 
 namespace assay {
@@ -111,12 +111,8 @@ class WholeArchives {
   void see(const std::string& word) {
     constexpr std::string_view passed_on = "-Wl,";
     if (!word.starts_with(passed_on)) return act(word);  // after -Xlinker
-    std::string_view rest = std::string_view(word).substr(passed_on.size());
-    for (std::size_t comma = rest.find(','); comma != std::string_view::npos; comma = rest.find(',')) {
-      act(rest.substr(0, comma));
-      rest.remove_prefix(comma + 1);
-    }
-    act(rest);
+    const std::string_view flags = std::string_view(word).substr(passed_on.size());
+    for (const std::string_view flag : parts_of(flags, ',')) act(flag);
   }
   bool now() const { return states_.back(); }
 
@@ -189,8 +185,7 @@ std::optional<std::vector<Words>> commands_of_line(std::string_view line) {
 LinkRecipe link_recipe(std::string_view commands, const std::string& program) {
   LinkRecipe recipe{.program = program};
   std::map<std::string, Words> archivers;
-  std::istringstream lines{std::string(commands)};
-  for (std::string text; std::getline(lines, text);) {
+  for (const std::string_view text : parts_of(commands, '\n')) {
     const auto line = commands_of_line(text);
     if (!line) continue;
     for (const Words& words : *line) {

@@ -5,6 +5,7 @@
 #include "assay/machine.hpp"
 #include "assay/random.hpp"
 #include "bench/programs/layouts.hpp"
+#include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
 #include "core/files/this_program.hpp"
 #include "core/machine/build_info.hpp"
@@ -16,6 +17,7 @@
 
 #include <unistd.h>
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -36,6 +38,80 @@ std::string line_of(const fs::path& root, std::vector<std::string> arguments, co
   const Answer answer = ask_child({.words = git(std::move(arguments)), .folder = root}, hooks);
   return answer.exit_code == 0 ? answer.output.substr(0, answer.output.find('\n')) : "";
 }
+
+/// Whether history was cut off when it was fetched, as many CI systems do.
+bool is_shallow(const fs::path& root, const Hooks& hooks) {
+  return line_of(root, {"rev-parse", "--is-shallow-repository"}, hooks) == "true";
+}
+
+/// The command that checks out the submodules of a scratch checkout, from the repository's own copies if it
+/// has them; nothing if there are none.
+std::optional<Command> checkout_of_submodules(const fs::path& root, const fs::path& checkout) {
+  if (!fs::exists(checkout / ".gitmodules")) return std::nullopt;
+  Command out{.words = git({"-c", "protocol.file.allow=always"}), .folder = checkout};
+  // Submodules that the user has checked out need no network.
+  const fs::path kept = root / ".git" / "modules";
+  std::error_code none;
+  for (auto entry = fs::recursive_directory_iterator(kept, none); entry != fs::recursive_directory_iterator();
+       ++entry) {
+    if (!fs::exists(entry->path() / "HEAD")) continue;
+    entry.disable_recursion_pending();  // its own submodules come from where they are kept
+    const std::string name = fs::relative(entry->path(), kept).generic_string();
+    out.words.insert(out.words.end(),
+                     {"-c", fmt::format("submodule.{}.url={}", name, entry->path().string())});
+  }
+  out.words.insert(out.words.end(), {"submodule", "update", "--init", "--recursive", "--force"});
+  return out;
+}
+
+/// The files of a commit in a folder of their own, removed with the object. No hook of the user's runs.
+class Worktree {
+ public:
+  /// There must be nothing at `path`. The output of git goes to the end of `log`.
+  Worktree(fs::path root, const std::string& commit, fs::path path, const fs::path& log, const Hooks& hooks)
+      : root_(std::move(root)), path_(std::move(path)) {
+    // Forced, since git may still know of a worktree here that a process left behind when it was killed.
+    const auto words = git({"worktree", "add", "--force", "--detach", path_.string(), commit});
+    int exit_code = 0;
+    try {
+      exit_code = run_child({.words = words, .folder = root_}, log, hooks);
+    } catch (...) {
+      remove();
+      throw;
+    }
+    if (exit_code == 0) return;
+    remove();
+    throw Error(path_.string(), fmt::format("git makes no worktree of {}:\n{}", commit, last_lines(log, 5)),
+                "free some space, or mend the repository: git fsck");
+  }
+  ~Worktree() {
+    if (!kept_) remove();
+  }
+  Worktree(const Worktree&) = delete;
+  Worktree& operator=(const Worktree&) = delete;
+
+  /// Leaves the files, of which git knows no more.
+  void keep_files() {
+    kept_ = true;
+    fs::remove(path_ / ".git");
+    ask_child({.words = git({"worktree", "prune"}), .folder = root_}, Hooks{});
+  }
+
+ private:
+  void remove() const {
+    try {
+      // Removes it even after an interrupt: otherwise `git worktree list` would show the folder.
+      ask_child({.words = git({"worktree", "remove", "--force", path_.string()}), .folder = root_}, Hooks{});
+    } catch (const std::exception&) {
+      // The folder goes all the same; git forgets the worktree when it is next asked to prune.
+    }
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  fs::path root_, path_;
+  bool kept_ = false;
+};
 
 /// A revision, and where its programs are kept.
 struct Target {
@@ -288,68 +364,6 @@ bool differ_only_in(const fs::path& root, const std::string& from, const std::st
   const Answer changed = answer({"diff", "--name-only", "-z", "--no-renames", start, end});
   if (changed.exit_code != 0) return false;
   return changed.output.empty() || changed.output == file.generic_string() + '\0';
-}
-
-bool is_shallow(const fs::path& root, const Hooks& hooks) {
-  return line_of(root, {"rev-parse", "--is-shallow-repository"}, hooks) == "true";
-}
-
-std::optional<Command> checkout_of_submodules(const fs::path& root, const fs::path& checkout) {
-  if (!fs::exists(checkout / ".gitmodules")) return std::nullopt;
-  Command out{.words = git({"-c", "protocol.file.allow=always"}), .folder = checkout};
-  // Submodules that the user has checked out need no network.
-  const fs::path kept = root / ".git" / "modules";
-  std::error_code none;
-  for (auto entry = fs::recursive_directory_iterator(kept, none); entry != fs::recursive_directory_iterator();
-       ++entry) {
-    if (!fs::exists(entry->path() / "HEAD")) continue;
-    entry.disable_recursion_pending();  // its own submodules come from where they are kept
-    const std::string name = fs::relative(entry->path(), kept).generic_string();
-    out.words.insert(out.words.end(),
-                     {"-c", fmt::format("submodule.{}.url={}", name, entry->path().string())});
-  }
-  out.words.insert(out.words.end(), {"submodule", "update", "--init", "--recursive", "--force"});
-  return out;
-}
-
-Worktree::Worktree(fs::path root, const std::string& commit, fs::path path, const fs::path& log,
-                   const Hooks& hooks)
-    : root_(std::move(root)), path_(std::move(path)) {
-  // Forced, since git may still know of a worktree here that a process left behind when it was killed.
-  const auto words = git({"worktree", "add", "--force", "--detach", path_.string(), commit});
-  int exit_code = 0;
-  try {
-    exit_code = run_child({.words = words, .folder = root_}, log, hooks);
-  } catch (...) {
-    remove();
-    throw;
-  }
-  if (exit_code != 0) {
-    remove();
-    throw Error(path_.string(), fmt::format("git makes no worktree of {}:\n{}", commit, last_lines(log, 5)),
-                "free some space, or mend the repository: git fsck");
-  }
-}
-
-Worktree::~Worktree() {
-  if (!kept_) remove();
-}
-
-void Worktree::keep_files() {
-  kept_ = true;
-  std::filesystem::remove(path_ / ".git");
-  ask_child({.words = git({"worktree", "prune"}), .folder = root_}, Hooks{});
-}
-
-void Worktree::remove() const {
-  try {
-    // Removes it even after an interrupt: otherwise `git worktree list` would show the folder.
-    ask_child({.words = git({"worktree", "remove", "--force", path_.string()}), .folder = root_}, Hooks{});
-  } catch (const std::exception&) {
-    // The folder goes all the same; git forgets the worktree when it is next asked to prune.
-  }
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
 }
 
 Programs programs_of(const ProgramsRequest& request, const Hooks& hooks) {

@@ -1,13 +1,11 @@
-/// The programs that a gate compares: built from a revision, given by the user, or the running one; and a git
-/// repository: commits of revisions, and scratch checkouts.
+/// The programs that a gate compares: built from a revision, given by the user, or the running one; and
+/// commits of revisions of a git repository.
 #pragma once
 
 #include "assay/hooks.hpp"
 #include "bench/programs/project.hpp"
-#include "core/files/child_process.hpp"
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,32 +24,6 @@ std::string merge_base(const std::filesystem::path& root, const std::string& one
 /// Whether `to` follows `from` with no change but of this file, which is named from the root.
 bool differ_only_in(const std::filesystem::path& root, const std::string& from, const std::string& to,
                     const std::filesystem::path& file, const Hooks& hooks);
-
-/// Whether history was cut off when it was fetched, as many CI systems do.
-bool is_shallow(const std::filesystem::path& root, const Hooks& hooks);
-
-/// The command that checks out the submodules of a scratch checkout, from the repository's own copies if it
-/// has them; nothing if there are none.
-std::optional<Command> checkout_of_submodules(const std::filesystem::path& root,
-                                              const std::filesystem::path& checkout);
-
-/// The files of a commit in a folder of their own, removed with the object. No hook of the user's runs.
-class Worktree {
- public:
-  /// There must be nothing at `path`. The output of git goes to the end of `log`.
-  Worktree(std::filesystem::path root, const std::string& commit, std::filesystem::path path,
-           const std::filesystem::path& log, const Hooks& hooks);
-  ~Worktree();
-  Worktree(const Worktree&) = delete;
-  Worktree& operator=(const Worktree&) = delete;
-  /// Leaves the files, of which git knows no more.
-  void keep_files();
-
- private:
-  void remove() const;
-  std::filesystem::path root_, path_;
-  bool kept_ = false;
-};
 
 /// The programs of one side: differently ordered links of the same objects.
 struct Programs {

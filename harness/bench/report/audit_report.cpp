@@ -6,7 +6,6 @@
 #include "assay/epoch.hpp"
 #include "bench/compare/roofs.hpp"
 #include "bench/report/content.hpp"
-#include "core/json/fields.hpp"
 #include "core/json/lint.hpp"
 #include "core/machine/fields.hpp"
 #include "core/statistics/statistics.hpp"
@@ -535,7 +534,5 @@ void describe(Fields& f, AuditReport& report) {
   f("present", report.present, {.about = "seconds before anything is replaced"});
   ASSAY_FIELDS(f, report, findings, unmeasured, totals, risks, not_examined);
 }
-
-std::string to_json(const AuditReport& report) { return json_text(to_value(report)); }
 
 }  // namespace assay

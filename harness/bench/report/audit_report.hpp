@@ -90,9 +90,6 @@ AuditReport audited(const AuditRequest& request);
 std::vector<doc::Text> summary_lines(const AuditReport& report);
 std::string to_text(const AuditReport& report);
 std::string to_markdown(const AuditReport& report);
-/// Schema `assay.audit/1`.
-std::string to_json(const AuditReport& report);
-
 void describe(Fields& f, AuditReport& report);
 
 }  // namespace assay

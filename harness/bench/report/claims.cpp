@@ -374,12 +374,12 @@ PartFinding by_model(const ClaimPart& part, const ClaimEvidence& evidence) {
 PartFinding by_code(const ClaimPart& part, const ClaimEvidence& evidence) {
   PartFinding out = open("no check of the code as published was given");
   for (const std::string& variant : part.wrong) {
-    const auto found = std::ranges::find(evidence.known_bad, variant, &RejectedCode::variant);
+    const auto found = std::ranges::find(evidence.known_bad, variant, &RejectedCode::name);
     if (found == evidence.known_bad.end() || found->checks == 0) continue;
     if (found->rejected > 0) {
       return {.standing = ClaimStanding::wrong,
               .why = fmt::format("{} as published disagrees with the oracle in {} of {} checks: {}", variant,
-                                 found->rejected, found->checks, found->detail)};
+                                 found->rejected, found->checks, found->first ? found->first->detail : "")};
     }
     out.standing = ClaimStanding::confirmed;
     out.why = fmt::format("{} agrees with the oracle in all {} checks", variant, found->checks);

@@ -4,6 +4,7 @@
 
 #include "assay/interval.hpp"
 #include "assay/results.hpp"
+#include "core/json/fields.hpp"
 
 #include <array>
 #include <filesystem>
@@ -107,11 +108,18 @@ struct EvidenceFile {
 /// Returns the entry of a file with the content `text`; `what` says in words what it holds.
 EvidenceFile evidence_file(const std::filesystem::path& file, std::string_view text, std::string what);
 
-/// The check of published code that is known to be bad.
+/// The checks of a variant that is kept to show what they reject, such as published code that is known to be
+/// bad.
 struct RejectedCode {
-  std::string variant;  ///< operation/variant
+  static constexpr std::string_view schema = "assay.known_bad/1";
+  struct First {
+    std::string what;    ///< problem, fill, placement and threads
+    std::string detail;  ///< the first element that was wrong
+  };
+  std::string name;       ///< operation/variant
+  std::string published;  ///< what sets it apart: where it was seen, and what it gets wrong
   std::size_t checks = 0, rejected = 0;
-  std::string detail;  ///< the first element that was wrong
+  std::optional<First> first{};  ///< the first check that it failed
 };
 
 /// A figure of a published job that its other figures contradict.
@@ -186,12 +194,10 @@ PublishedClaims claims_from_json(const std::string& text, const std::string& whe
 /// One line per claim, and counts at the end.
 std::string to_text(const ClaimsReport& report);
 std::string to_markdown(const ClaimsReport& report);
-/// Schema `assay.claims_report/1`.
-std::string to_json(const ClaimsReport& report);
 
-class Fields;
 void describe(Fields& f, ClaimsRun& run);
 void describe(Fields& f, EvidenceFile& file);
+void describe(Fields& f, RejectedCode& one);
 void describe(Fields& f, PublishedClaims& claims);
 void describe(Fields& f, ClaimsReport& report);
 

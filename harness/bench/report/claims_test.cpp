@@ -111,7 +111,11 @@ TEST(Claims, AreWrongWhereTheirTrialDisagrees) {
 TEST(Claims, AreWrongWhereTheirCodeIsRejected) {
   const ClaimPart part{.figure = ClaimedFigure::agreement, .wrong = {"adamw/published"}};
   const auto of = [&](std::size_t checks, std::size_t rejected) {
-    return ruled(part, {.known_bad = {{"adamw/published", checks, rejected, "w[0] is 2"}}}).standing;
+    return ruled(part, {.known_bad = {{.name = "adamw/published",
+                                       .checks = checks,
+                                       .rejected = rejected,
+                                       .first = {{"", "w[0] is 2"}}}}})
+        .standing;
   };
   EXPECT_EQ(of(10, 3), ClaimStanding::wrong);
   EXPECT_EQ(of(10, 0), ClaimStanding::confirmed);
@@ -235,8 +239,9 @@ TEST(Claims, TakeTheWeightiestVerdictOfTheirParts) {
   const ClaimPart wrong{.figure = ClaimedFigure::agreement, .wrong = {"gemm/published"}};
   ClaimPart unknown = speedup_of(2, 3);
   unknown.trials = "^lora/";
-  const ClaimEvidence evidence{.results = {six_launches()},
-                               .known_bad = {{"gemm/published", 2, 1, "c[0] is 1"}}};
+  const ClaimEvidence evidence{
+      .results = {six_launches()},
+      .known_bad = {{.name = "gemm/published", .checks = 2, .rejected = 1, .first = {{"", "c[0] is 1"}}}}};
   const auto of = [&](std::vector<ClaimPart> parts) {
     return judged_claims({.claims = {{.id = "A-1", .parts = std::move(parts)}}}, evidence)
         .findings.front()
@@ -301,9 +306,11 @@ ClaimsReport every_verdict() {
   add("A-5", speedup_of(1.2, 1.5));
   add("A-6", {.from = 2, .to = 3, .trials = "^lora/"});
   claims.claims[1].known = "The roof is known.";
-  return judged_claims(claims, {.files = {{"tiny.json", "00000000deadbeef", "results of suite tiny"}},
-                                .results = {six_launches()},
-                                .known_bad = {{"gemm/published", 2, 1, "c[0] is <1>"}}});
+  return judged_claims(
+      claims, {.files = {{"tiny.json", "00000000deadbeef", "results of suite tiny"}},
+               .results = {six_launches()},
+               .known_bad = {
+                   {.name = "gemm/published", .checks = 2, .rejected = 1, .first = {{"", "c[0] is <1>"}}}}});
 }
 
 TEST(ClaimsReports, AreTheGoldenOne) {

@@ -2,7 +2,6 @@
 #include "assay/random.hpp"
 #include "bench/report/claims.hpp"
 #include "bench/report/content.hpp"
-#include "core/json/fields.hpp"
 #include "core/json/lint.hpp"
 #include "core/machine/fields.hpp"
 #include "core/markup/document.hpp"
@@ -261,6 +260,17 @@ void describe(Fields& f, EvidenceFile& file) {
 
 ASSAY_FIELDS_OF(ClaimsRun, suite, machine, date, commit, command, launches, weather)
 
+void describe(Fields& f, RejectedCode::First& first) {
+  f("what", first.what, {.about = "problem, fill, placement and threads"});
+  f("detail", first.detail);
+}
+
+void describe(Fields& f, RejectedCode& one) {
+  f("name", one.name);
+  f("published", one.published, {.about = "where, and what it gets wrong"});
+  ASSAY_FIELDS(f, one, checks, rejected, first);
+}
+
 void describe(Fields& f, PartFinding& finding) {
   f("what", finding.part.what);
   f("figure", finding.part.figure, claimed_figures);
@@ -282,8 +292,6 @@ void describe(Fields& f, ClaimsReport& report) {
   f("files", report.files, {.about = "of evidence"});
   f("runs", report.runs, {.about = "of the results among them"});
 }
-
-std::string to_json(const ClaimsReport& report) { return json_text(to_value(report)); }
 
 std::string to_text(const ClaimsReport& report) {
   std::vector<const ClaimFinding*> order;

@@ -1,7 +1,6 @@
 #include "bench/report/content.hpp"
 
 #include "assay/measure.hpp"
-#include "bench/compare/fields.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/report/claims.hpp"
 #include "core/json/fields.hpp"
@@ -132,6 +131,39 @@ void find_visible(Summary& out, const Comparison& comparison) {
   std::ranges::sort(changes);
   out.visible_in_half = changes[(changes.size() - 1) / 2];
   out.visible_in_most = changes[(9 * (changes.size() - 1) + 9) / 10];
+}
+
+Summary summary_of(const Results& results, const std::optional<Comparison>& comparison, Outcome outcome) {
+  Summary out{.outcome = std::move(outcome), .trials = results.trials.size()};
+  std::size_t wrong = 0, failed = 0, impossible = 0, skipped = 0;
+  for (const TrialResult& trial : results.trials) {
+    if (!trial.skipped.empty()) ++skipped;
+    if (disagrees(trial)) ++wrong;
+    if (trial.failure) ++failed;
+    if (!trial.impossible.empty()) ++impossible;
+    if (!is_measured(trial)) continue;
+    const std::size_t launches = sampled_launches(trial);
+    out.fewest_launches = out.measured == 0 ? launches : std::min(out.fewest_launches, launches);
+    out.most_launches = std::max(out.most_launches, launches);
+    ++out.measured;
+  }
+  const std::size_t ran = out.trials - skipped;
+  out.counts = {{"agree", ran - wrong - failed},
+                {"disagree", wrong},
+                {"measured", out.measured},
+                {"agree but not measured", ran - wrong - failed - impossible - out.measured},
+                {"did not run here", skipped}};
+  if (failed > 0) out.counts.push_back({"crashed or timed out", failed});
+  if (impossible > 0) out.counts.push_back({"faster than any kernel can be", impossible});
+  if (comparison) {
+    for (std::size_t i = 0; i < standing_count; ++i) {
+      const auto s = static_cast<Standing>(i);
+      if (s != Standing::wrong && is_fault(s) && comparison->count(s) == 0) continue;
+      out.counts.push_back({"verdict: " + std::string(to_string(s)), comparison->count(s)});
+    }
+    find_visible(out, *comparison);
+  }
+  return out;
 }
 
 std::vector<std::string> gaps_of_trials(const Results& results) {
@@ -328,39 +360,6 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
   out.not_covered = not_covered(results, comparison, out.predictions);
   std::ranges::copy(out.roofs_not_believed, std::back_inserter(out.not_covered));
   for (const LintFinding& one : lint(to_value(out))) out.not_covered.push_back(in_words(one));
-  return out;
-}
-
-Summary summary_of(const Results& results, const std::optional<Comparison>& comparison, Outcome outcome) {
-  Summary out{.outcome = std::move(outcome), .trials = results.trials.size()};
-  std::size_t wrong = 0, failed = 0, impossible = 0, skipped = 0;
-  for (const TrialResult& trial : results.trials) {
-    if (!trial.skipped.empty()) ++skipped;
-    if (disagrees(trial)) ++wrong;
-    if (trial.failure) ++failed;
-    if (!trial.impossible.empty()) ++impossible;
-    if (!is_measured(trial)) continue;
-    const std::size_t launches = sampled_launches(trial);
-    out.fewest_launches = out.measured == 0 ? launches : std::min(out.fewest_launches, launches);
-    out.most_launches = std::max(out.most_launches, launches);
-    ++out.measured;
-  }
-  const std::size_t ran = out.trials - skipped;
-  out.counts = {{"agree", ran - wrong - failed},
-                {"disagree", wrong},
-                {"measured", out.measured},
-                {"agree but not measured", ran - wrong - failed - impossible - out.measured},
-                {"did not run here", skipped}};
-  if (failed > 0) out.counts.push_back({"crashed or timed out", failed});
-  if (impossible > 0) out.counts.push_back({"faster than any kernel can be", impossible});
-  if (comparison) {
-    for (std::size_t i = 0; i < standing_count; ++i) {
-      const auto s = static_cast<Standing>(i);
-      if (s != Standing::wrong && is_fault(s) && comparison->count(s) == 0) continue;
-      out.counts.push_back({"verdict: " + std::string(to_string(s)), comparison->count(s)});
-    }
-    find_visible(out, *comparison);
-  }
   return out;
 }
 

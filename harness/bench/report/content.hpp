@@ -38,8 +38,6 @@ bool disagrees(const TrialResult& trial);
 /// keys; empty without any.
 std::string faults_text(const Results& results);
 
-Summary summary_of(const Results& results, const std::optional<Comparison>& comparison, Outcome outcome);
-
 /// Everything that this run did not check, measure or compare, with the reason.
 std::vector<std::string> not_covered(const Results& results, const std::optional<Comparison>& comparison,
                                      const std::vector<Prediction>& predictions);

@@ -3,7 +3,6 @@
 
 #include "assay/error.hpp"
 #include "bench/compare/words.hpp"
-#include "core/json/fields.hpp"
 #include "core/machine/clock.hpp"
 #include "core/machine/fields.hpp"
 #include "core/markup/document.hpp"
@@ -16,7 +15,6 @@
 #include <cstdio>
 #include <functional>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace assay {
@@ -115,7 +113,7 @@ History history_of(std::vector<NamedRun<Results>> runs, const GatePolicy& policy
   std::ranges::stable_sort(runs, {}, [](const NamedRun<Results>& run) { return run.run.date; });
   History out{.suite = runs.front().run.suite};
   std::vector<std::string> keys;
-  std::set<std::string> seen;
+  std::map<std::string_view, std::vector<std::optional<Interval>>> times;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Results& results = runs[i].run;
     HistoryRun run{
@@ -126,14 +124,9 @@ History history_of(std::vector<NamedRun<Results>> runs, const GatePolicy& policy
     }
     out.runs.push_back(std::move(run));
     for (const TrialResult& trial : results.trials) {
-      if (is_measured(trial) && seen.insert(trial.key).second) keys.push_back(trial.key);
-    }
-  }
-  std::map<std::string_view, std::vector<std::optional<Interval>>> times;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    for (const TrialResult& trial : runs[i].run.trials) {
       if (!is_measured(trial)) continue;
       auto& of_runs = times[trial.key];
+      if (of_runs.empty()) keys.push_back(trial.key);
       of_runs.resize(runs.size());
       of_runs[i] = time_of(trial);
     }
@@ -231,8 +224,6 @@ void describe(Fields& f, History& history) {
   f("compared_from", history.compared_from, {.about = "the first run since the machine changed, from 0"});
   f("rows", history.rows);
 }
-
-std::string to_json(const History& history) { return json_text(to_value(history)); }
 
 std::string history_csv(const History& history) {
   doc::Table out{.columns = doc::columns("time; commit; machine")};

@@ -5,6 +5,7 @@
 #include "assay/results.hpp"
 #include "bench/ledger/ledger.hpp"
 #include "bench/measure/merge.hpp"
+#include "core/json/fields.hpp"
 
 #include <optional>
 #include <string>
@@ -42,8 +43,6 @@ History history_of(std::vector<NamedRun<Results>> runs, const GatePolicy& policy
 /// For a terminal: the largest change last.
 std::string to_text(const History& history);
 std::string to_markdown(const History& history);
-/// Schema `assay.history/1`.
-std::string to_json(const History& history);
 
 /// Comma-separated values as Apache Otava reads them: `time`, attributes, and a column of seconds per trial.
 std::string history_csv(const History& history);
@@ -54,7 +53,6 @@ std::string history_github_action_benchmark(const History& history);
 /// OpenMetrics 1.0: a gauge of seconds with a sample per trial and run.
 std::string history_openmetrics(const History& history);
 
-class Fields;
 void describe(Fields& f, History& history);
 
 }  // namespace assay

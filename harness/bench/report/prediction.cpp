@@ -49,39 +49,31 @@ struct Choice {
   std::string why;
 };
 
-Choice naive_of(const std::multimap<std::string, const TrialResult*>& trials, const Counted& row) {
-  const auto [begin, end] = trials.equal_range(row.name);
-  for (auto next = begin; next != end; ++next) {
-    if (next->second->variant != "naive") continue;
-    if (is_measured(*next->second)) return {next->second, ""};
-    return {nullptr, why_not_measured(*next->second)};
-  }
-  return {nullptr, "there is no naive trial"};
+using Trials = std::vector<const TrialResult*>;
+
+Choice naive_of(const Trials& of_case, const Counted&) {
+  const auto naive = std::ranges::find(of_case, "naive", &TrialResult::variant);
+  if (naive == of_case.end()) return {nullptr, "there is no naive trial"};
+  if (is_measured(**naive)) return {*naive, ""};
+  return {nullptr, why_not_measured(**naive)};
 }
 
-Choice fastest_of(const std::multimap<std::string, const TrialResult*>& trials, const Counted& row) {
+Choice fastest_of(const Trials& of_case, const Counted& row) {
   Choice best{nullptr, "no variant was measured"};
-  double least = 0;
-  const auto [begin, end] = trials.equal_range(row.name);
-  for (auto next = begin; next != end; ++next) {
-    const TrialResult& trial = *next->second;
-    if (trial.workload != row.workload) {
+  for (const TrialResult* trial : of_case) {
+    if (trial->workload != row.workload) {
       if (best.trial == nullptr) best.why = "its workload is another one there";
       continue;
     }
-    if (!is_measured(trial)) continue;
-    const double seconds = time_of(trial).middle;
-    if (best.trial == nullptr || seconds < least) {
-      best = {&trial, ""};
-      least = seconds;
-    }
+    if (!is_measured(*trial)) continue;
+    if (best.trial == nullptr || time_of(*trial).middle < time_of(*best.trial).middle) best = {trial, ""};
   }
   return best;
 }
 
 /// One epoch for each launch. A launch's epoch is a measurement like any other, so time_of() judges it.
-Interval from_launches(const std::vector<const TrialResult*>& chosen, const std::vector<Counted>& rows,
-                       std::size_t launches, double steps) {
+Interval from_launches(const Trials& chosen, const std::vector<Counted>& rows, std::size_t launches,
+                       double steps) {
   std::vector<double> sums(launches);
   for (std::size_t i = 0; i < rows.size(); ++i) add_launches(sums, *chosen[i], rows[i].per_step);
   TrialResult epochs;
@@ -107,44 +99,33 @@ std::string missing(const std::vector<std::string>& reasons) {
   return fmt::format("{}{}: a sum over the rest would not be the epoch", reasons.front(), more);
 }
 
-using Choose =
-    std::function<Choice(const std::multimap<std::string, const TrialResult*>& trials, const Counted& row)>;
+/// Why no sum over the cases is an epoch, whatever their times; empty where one may be.
+std::string why_no_epoch(const Results& results, const Results& times, std::size_t counted) {
+  if (results.steps_per_epoch <= 0 || counted == 0)
+    return "the suite is no network: it states no steps per epoch or counts no case";
+  if (times.partial) return "the run was interrupted";
+  const std::string& mixed = results.mixed_machines.empty() ? times.mixed_machines : results.mixed_machines;
+  if (!mixed.empty()) return mixed + ": their seconds do not add up";
+  if (results.shard && results.shard->shard.count > 1)
+    return fmt::format("this is one of {} shards: a sum over its cases would not be the epoch",
+                       results.shard->shard.count);
+  if (results.cases_left_out <= 0) return "";
+  return fmt::format("{} cases of the suite were not selected: a sum over the rest would not be the epoch",
+                     results.cases_left_out);
+}
 
 /// `results` says which cases count and how often; the times come from `times`.
 Prediction predict_from(const std::string& label, const Results& results, const Results& times,
-                        const Choose& choose) {
-  Prediction out{.label = label};
+                        Choice (*choose)(const Trials& of_case, const Counted& row)) {
   const std::vector<Counted> rows = counted_cases(results);
-  if (results.steps_per_epoch <= 0 || rows.empty()) {
-    out.impossible = "the suite is no network: it states no steps per epoch or counts no case";
-    return out;
-  }
-  if (times.partial) {
-    out.impossible = "the run was interrupted";
-    return out;
-  }
-  const std::string& mixed = results.mixed_machines.empty() ? times.mixed_machines : results.mixed_machines;
-  if (!mixed.empty()) {
-    out.impossible = mixed + ": their seconds do not add up";
-    return out;
-  }
-  if (results.shard && results.shard->shard.count > 1) {
-    out.impossible = fmt::format("this is one of {} shards: a sum over its cases would not be the epoch",
-                                 results.shard->shard.count);
-    return out;
-  }
-  if (results.cases_left_out > 0) {
-    out.impossible =
-        fmt::format("{} cases of the suite were not selected: a sum over the rest would not be the epoch",
-                    results.cases_left_out);
-    return out;
-  }
-  std::multimap<std::string, const TrialResult*> trials;  // by case
-  for (const TrialResult& trial : times.trials) trials.emplace(case_of(trial), &trial);
-  std::vector<const TrialResult*> chosen;
+  Prediction out{.label = label, .impossible = why_no_epoch(results, times, rows.size())};
+  if (!out.impossible.empty()) return out;
+  std::map<std::string, Trials> trials;  // by case
+  for (const TrialResult& trial : times.trials) trials[case_of(trial)].push_back(&trial);
+  Trials chosen;
   std::vector<std::string> reasons;
   for (const Counted& row : rows) {
-    const Choice choice = choose(trials, row);
+    const Choice choice = choose(trials[row.name], row);
     if (choice.trial == nullptr) reasons.push_back(fmt::format("{}: {}", row.name, choice.why));
     chosen.push_back(choice.trial);
   }

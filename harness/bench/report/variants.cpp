@@ -1,6 +1,7 @@
 // Variants beside each other: ours and the libraries, each idea over the one before, and from which size on
 // one is faster.
 #include "bench/report/content.hpp"
+#include "core/text/parts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,44 +29,33 @@ struct Rivals {
 
 std::string_view without_tier(std::string_view variant) { return variant.substr(0, variant.find('@')); }
 
-/// Trials of one operation, by variant without tier and by problem: the fastest tier.
-class FastestTiers {
- public:
+/// Trials of one operation: the fastest tier by variant without tier, problem and threads.
+struct FastestTiers {
   FastestTiers(const Results& results, const std::string& operation) {
     for (const TrialResult& trial : results.trials) {
       if (trial.operation != operation || !is_measured(trial)) continue;
       const std::string variant(without_tier(trial.variant));
-      most_threads_[variant] = std::max(most_threads_[variant], trial.threads);
-      const TrialResult*& best = fastest_[{variant, trial.problem, trial.threads}];
+      most_threads[variant] = std::max(most_threads[variant], trial.threads);
+      const TrialResult*& best = fastest[{variant, trial.problem, trial.threads}];
       if (best == nullptr || time_of(trial).middle < time_of(*best).middle) best = &trial;
-      problems_.insert(trial.problem);
+      problems.insert(trial.problem);
     }
   }
 
-  const TrialResult* at(const std::string& variant, const std::string& problem, int threads) const {
-    const auto found = fastest_.find({variant, problem, threads});
-    return found == fastest_.end() ? nullptr : found->second;
-  }
-  int most_threads(const std::string& variant) const {
-    const auto found = most_threads_.find(variant);
-    return found == most_threads_.end() ? 1 : found->second;
-  }
-  const std::set<std::string>& problems() const { return problems_; }
-
- private:
-  std::map<std::tuple<std::string, std::string, int>, const TrialResult*> fastest_;
-  std::map<std::string, int> most_threads_;
-  std::set<std::string> problems_;
+  std::map<std::tuple<std::string, std::string, int>, const TrialResult*>
+      fastest;                              ///< null where there is none
+  std::map<std::string, int> most_threads;  ///< by variant
+  std::set<std::string> problems;
 };
 
 /// Returns the step with its gains; without any where it was not measured beside the variant before.
-LadderStep measured(const FastestTiers& tiers, LadderStep step) {
-  step.threads = tiers.most_threads(step.step);
+LadderStep measured(FastestTiers& tiers, LadderStep step) {
+  step.threads = std::max(1, tiers.most_threads[step.step]);
   std::vector<CaseRatio> in_all;
-  for (const std::string& problem : tiers.problems()) {
-    const TrialResult* now = tiers.at(step.step, problem, step.threads);
-    const TrialResult* before = tiers.at(step.after, problem, 1);
-    const TrialResult* naive = tiers.at("naive", problem, 1);
+  for (const std::string& problem : tiers.problems) {
+    const TrialResult* now = tiers.fastest[{step.step, problem, step.threads}];
+    const TrialResult* before = tiers.fastest[{step.after, problem, 1}];
+    const TrialResult* naive = tiers.fastest[{"naive", problem, 1}];
     if (now == nullptr || before == nullptr) continue;
     const Interval gain = speedup(*before, *now);
     if (gain.middle <= 0) continue;  // they share no launch
@@ -84,16 +74,13 @@ struct Parts {
   std::string extents, kind;
 };
 
-Parts parts_of(const std::string& problem) {
+Parts taken_apart(const std::string& problem) {
   Parts out;
-  for (std::size_t begin = 0; begin < problem.size();) {
-    const std::size_t end = std::min(problem.find(',', begin), problem.size());
-    const std::string field = problem.substr(begin, end - begin);
+  for (const std::string_view field : parts_of(problem, ',')) {
     const std::size_t value = std::min(field.find('='), field.size() - 1) + 1;
     const bool number = field.find_first_not_of("-0123456789", value) == std::string::npos;
     std::string& side = number ? out.extents : out.kind;
-    side += (side.empty() ? "" : ",") + field;
-    begin = end + 1;
+    side.append(side.empty() ? "" : ",").append(field);
   }
   return out;
 }
@@ -174,7 +161,7 @@ std::vector<LadderStep> ladder(const Results& results) {
   std::vector<LadderStep> out;
   for (const auto& one : steps) {
     const std::vector<LadderStep>& known = one.second;
-    const FastestTiers tiers(results, one.first);
+    FastestTiers tiers(results, one.first);
     // From naive up; a step stands below the variant that it takes further.
     const auto add = [&](const auto& self, const std::string& after) -> void {
       for (const LadderStep& step : known) {
@@ -196,7 +183,7 @@ std::vector<BreakEven> break_even(const Results& results) {
     if (rival == nullptr || rival == &trial) continue;
     const Interval ratio = speedup(*rival, trial);
     if (ratio.middle <= 0) continue;  // they share no launch
-    const Parts parts = parts_of(trial.problem);
+    const Parts parts = taken_apart(trial.problem);
     const std::string name = with_threads(trial.variant, trial.threads);
     auto row = std::ranges::find_if(out, [&](const BreakEven& known) {
       return known.operation == trial.operation && known.kind == parts.kind && known.trial == name;

@@ -24,7 +24,6 @@
 #include <memory>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <thread>
 
 namespace assay {
@@ -235,8 +234,7 @@ class Session {
  private:
   std::vector<Step> streamed(const std::string& text) {
     std::vector<Step> out;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string_view line : parts_of(text, '\n')) {
       const auto cells = parts_of(line, ',');
       constexpr std::size_t columns = 8;
       if (cells.size() != columns || cells[0] == "step") continue;
@@ -257,11 +255,10 @@ class Session {
   }
   std::vector<Step> printed(const std::string& text) const {
     std::vector<Step> out;
-    std::istringstream lines(text);
     const std::regex expression(timing_.match);
-    for (std::string line; std::getline(lines, line);) {
-      if (!std::regex_search(line, expression)) continue;
-      for (const auto& [name, times] : printed_times(line, timing_, setting_.values))
+    for (const std::string_view line : parts_of(text, '\n')) {
+      if (!std::regex_search(line.begin(), line.end(), expression)) continue;
+      for (const auto& [name, times] : printed_times(std::string(line), timing_, setting_.values))
         for (const double seconds : times.seconds) out.push_back({.seconds = seconds});
     }
     return out;

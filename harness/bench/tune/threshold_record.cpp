@@ -22,12 +22,9 @@ std::string sizes_text(const std::vector<Index>& sizes) {
 }
 
 std::string who(const ThresholdQuestion& question, const MeasuredSize& one) {
-  switch (faster_at(one)) {
-    case Faster::first: return question.first.name;
-    case Faster::second: return question.second.name;
-    case Faster::neither: break;
-  }
-  return "tie";
+  const Faster which = faster_at(one);
+  if (which == Faster::neither) return "tie";
+  return which == Faster::first ? question.first.name : question.second.name;
 }
 
 /// Sizes that contradict a single threshold: this variant is faster where the other should be.

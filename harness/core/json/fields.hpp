@@ -166,6 +166,12 @@ Json to_value(const T& value) {
   return Form<T>::json(value, {});
 }
 
+/// The text of a file that holds it.
+template <class T>
+std::string to_json(const T& value) {
+  return json_text(to_value(value));
+}
+
 /// The JSON Schema of the stored form of `T`.
 template <class T>
 Json schema_of() {
