@@ -166,7 +166,7 @@ constexpr std::array<std::pair<std::size_t, std::string_view>, 6> named_limits{
 
 constexpr std::size_t first_real_time_signal = 32, signal_of_freeze = 31, end_of_signals = 65;
 
-/// Those before this one are looked at.
+/// The end of the signals that a look of this depth goes through.
 std::size_t signals_at(Surroundings::Depth depth) {
   return depth == Surroundings::Depth::thorough ? end_of_signals : first_real_time_signal;
 }

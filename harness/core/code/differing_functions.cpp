@@ -213,15 +213,15 @@ bool is_border(std::string_view name) {
   return name.starts_with("_ZN5assay8Regist") || name.find("14TypedOperation") != std::string_view::npos;
 }
 
-/// All functions that can be reached from these, themselves included. `also(address)` has further ones that
-/// an address outside of functions leads to.
-template <class IsBorder, class Also>
+/// All functions that can be reached from these, themselves included. `refer(function)` has the addresses
+/// that one refers to, and `also(address)` further functions that an address outside of functions leads to.
+template <class IsBorder, class Refer, class Also>
 std::set<const LinkedFunction*> reached(const ProgramImage& image, std::vector<const LinkedFunction*> next,
-                                        const IsBorder& is_border, const Also& also) {
+                                        const IsBorder& is_border, const Refer& refer, const Also& also) {
   std::set<const LinkedFunction*> out(next.begin(), next.end());
   std::set<std::uint64_t> seen;
   while (!next.empty()) {
-    std::vector<std::uint64_t> addresses = references(*next.back());
+    std::vector<std::uint64_t> addresses = refer(*next.back());
     next.pop_back();
     while (!addresses.empty()) {
       const std::uint64_t address = addresses.back();
@@ -406,7 +406,7 @@ class Ways {
  public:
   Ways(const ProgramImage& image, std::string_view border) : image_(image), border_(border) {
     for (const LinkedFunction& function : image.functions()) {
-      for (const std::uint64_t address : references(function)) {
+      for (const std::uint64_t address : references_[&function] = references(function)) {
         const auto object = image.object_at(address);
         if (object && object->writable) users_[object->address].push_back(&function);
       }
@@ -430,11 +430,11 @@ class Ways {
       std::string& content = contents_[object->address];
       if (content.empty()) content = image_.content_of(*object);
       out.objects[{object->file, object->name}] = content;
-      const auto users = users_.find(object->address);
-      return users == users_.end() ? std::vector<const LinkedFunction*>() : users->second;
+      return users_[object->address];
     };
     out.functions = reached(
-        image_, {start, main_}, [&](std::string_view name) { return is_border(name); }, note);
+        image_, {start, main_}, [&](std::string_view name) { return is_border(name); },
+        [&](const LinkedFunction& function) { return references_.at(&function); }, note);
     return out;
   }
 
@@ -442,7 +442,8 @@ class Ways {
   const ProgramImage& image_;
   std::string border_;                                                 // as mangled
   std::map<std::uint64_t, std::vector<const LinkedFunction*>> users_;  // of variables
-  std::map<std::uint64_t, std::string> contents_;                      // of objects, by address
+  std::map<const LinkedFunction*, std::vector<std::uint64_t>> references_;
+  std::map<std::uint64_t, std::string> contents_;  // of objects, by address
   const LinkedFunction* main_ = nullptr;
 };
 
@@ -544,8 +545,8 @@ FunctionDifferences differing_functions(const std::filesystem::path& before,
     const bool by_reach = own != registering.end() && !own->second.empty();
     out.reached |= by_reach;
     const auto no_more = [](std::uint64_t) { return std::vector<const LinkedFunction*>(); };
-    const auto within =
-        by_reach ? reached(images[i], own->second, is_border, no_more) : std::set<const LinkedFunction*>();
+    const auto within = by_reach ? reached(images[i], own->second, is_border, references, no_more)
+                                 : std::set<const LinkedFunction*>();
     for (const LinkedFunction& function : images[i].functions()) {
       if (by_reach ? !within.contains(&function) : !file.empty() && function.file != file) continue;
       Namesakes& all = names[{function.file, function.name}];
