@@ -86,6 +86,8 @@ run 1 env ASSAY="$assay" ASSAY_REPORT="$work/report" "$gate" HEAD~2 --budget 60
 grep -q 'moved' "$work/report/comment.md" || fail 'comment.md does not name what is slower'
 run 2 "$assay" gate --base HEAD~2 --threads 2
 says '--threads: is of kernels'
+run 2 "$assay" gate --base HEAD~2 --head HEAD --counter lost
+says '--counter lost: says no direction'
 
 # Both sides in a bundle, divided.
 run 0 "$assay" prepare --base HEAD~2 -o "$work/both"

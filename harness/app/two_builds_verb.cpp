@@ -236,6 +236,7 @@ TwoBuilds gate_programs(const BuildsOptions& options, Bundle sides, std::string 
   ProgramsOptions programs = options.programs;
   const ProgramUse& use = sides.use;
   if (programs.filter.empty()) programs.filter = use.filter;
+  if (programs.counters.empty()) programs.counters = use.counters;
   TwoBuilds run = new_run(programs, std::move(command), usual_limit_of_programs);
   run.base = {.name = sides.base.name, .commit = sides.base.commit};
   run.head = {.name = sides.head.name, .commit = sides.head.commit};
@@ -245,7 +246,7 @@ TwoBuilds gate_programs(const BuildsOptions& options, Bundle sides, std::string 
                                     .shard = shard_of_this_process(options.shard),
                                     .durations = durations_in(options.shard.durations),
                                     .time_limit = programs.time_limit,
-                                    .counters = use.counters};
+                                    .counters = programs.counters};
   if (use.kind == ProgramUse::Kind::google_benchmark)
     return gate_of_benchmarks(request, std::move(run), hooks);
   const CommandTiming timing{
@@ -335,7 +336,10 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
     throw Error("--head", "is missing, and --base is a plug-in", "name the library to compare it with");
   }
   require_sides(options);
-  if (const Project project = project_of(programs); project.use.is_foreign()) {
+  const Project project = project_of(programs);
+  if (!programs.counters.empty() && project.use.kind != ProgramUse::Kind::google_benchmark)
+    throw Error("--counter", "is of programs of Google Benchmark", "leave it out");
+  if (project.use.is_foreign()) {
     require_none_of_kernels(options);
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
       Bundle sides = sides_of(options, project, hooks);

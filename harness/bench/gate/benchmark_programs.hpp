@@ -73,8 +73,8 @@ std::string timing_of(const std::vector<PairedTrial>& trials);
 /// Counters of benchmarks that are judged, each with its better direction.
 using CounterDirections = std::map<std::string, Figure::Better>;
 
-/// Those whose meaning is known, of memory managers and of processors, and those given, as `hits=higher`.
-/// Throws Error naming the one given that says no direction.
+/// Returns the counters whose meaning is known, of memory managers and of processors, and those given, as
+/// `hits=higher`. Throws Error naming the one given that says no direction.
 CounterDirections directions_of(const std::vector<std::string>& given);
 
 /// Reads the times in a results file, by the clock that each benchmark asked for, and the counters that have

@@ -330,10 +330,9 @@ TwoBuilds gate_of_benchmarks(const ProgramsGateRequest& request, TwoBuilds run, 
   }
   const bool same_use = of_base.arguments == of_head.arguments,
              alike = same_use && load_alike(of_base.program, of_head.program);
-  const std::set<std::string> unchanged =
-      same_use && !alike
-          ? unchanged_functions(of_base.program, of_head.program, "benchmark::State&", "benchmark")
-          : std::set<std::string>();
+  std::set<std::string> unchanged;
+  if (same_use && !alike)
+    unchanged = unchanged_functions(of_base.program, of_head.program, "benchmark::State&", "benchmark");
   for (PairedTrial& trial : run.trials) {
     trial.trial.threads = settings_of(trial.trial.key).threads;
     if (!trial.tested()) continue;

@@ -92,6 +92,7 @@ TEST(Counted, OfSidesThatVaryDifferBeyondAllAndATwentieth) {
 TEST(Counted, OfFewLaunchesAreNotToldApart) {
   const auto [base, head] = settled(counted({100, 100, 100, 100, 100}, {200, 200, 200, 200, 200}));
   EXPECT_EQ(head.value, base.value);
+  EXPECT_EQ(settled(counted({100, 100}, {200, 200}, 50))[1].value, 200) << "its noise is known";
 }
 
 TEST_F(ReportedLaunch, KeepsWhatAllSidesCounted) {

@@ -21,6 +21,8 @@ namespace {
 /// After the first launch, the rest of the screen may take this share of the remaining budget where calls
 /// are long. The remainder decides the trials that the screen leaves open.
 constexpr double screen_share = 0.5;
+/// Counts of fewer launches tell no sides apart.
+constexpr std::size_t launches_to_settle = 6;
 
 /// The reason to leave a trial out that both sides have; without one it is tested.
 Finding why_left_out(const DescribedTrial& base, const DescribedTrial& head, bool skip_identical) {
@@ -230,18 +232,17 @@ void note_figures(PairedTrial& trial, const std::array<Reported, launch_sides>& 
   trial.base_figures.clear();
   trial.head_figures.clear();
   for (const Figure& figure : sides[head_side].figures) {
-    std::array<double, launch_sides> values{};
-    bool complete = true;
-    for (std::size_t side = 0; side < launch_sides; ++side) {
-      const auto found = std::ranges::find(sides[side].figures, figure.name, &Figure::name);
-      complete = complete && found != sides[side].figures.end();
-      if (complete) values[side] = found->value;
-    }
-    if (!complete) continue;
+    const auto in = [&](const Reported& one) {
+      return std::ranges::find(one.figures, figure.name, &Figure::name);
+    };
+    if (std::ranges::any_of(sides, [&](const Reported& one) { return in(one) == one.figures.end(); }))
+      continue;
     auto counted =
         std::ranges::find(trial.counted, figure.name, [](const Counted& one) { return one.figure.name; });
     if (counted == trial.counted.end()) counted = trial.counted.insert(counted, {.figure = figure});
-    for (std::size_t side = 0; side < launch_sides; ++side) counted->values[side].push_back(values[side]);
+    for (std::size_t side = 0; side < launch_sides; ++side)
+      counted->values[side].push_back(in(sides[side])->value);
+    if (counted->values[head_side].size() < launches_to_settle) continue;
     auto [base, head] = settled(*counted);
     trial.base_figures.push_back(std::move(base));
     trial.head_figures.push_back(std::move(head));
@@ -374,9 +375,11 @@ void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& 
   if (go_on(trials) && !together) {
     drop_the_longest(run, run.budget_seconds - seconds_since(start), seconds_since(start), trials);
   }
+  const auto counts = [](const PairedTrial& trial) { return !trial.counted.empty(); };
+  const std::size_t all_go_on = std::ranges::any_of(run.trials, counts) ? launches_to_settle : 1;
   for (std::size_t i = 1; i < run.policy.screen; ++i) {
     // What is far from the limit makes room. Builds may need all launches of the screen for sums of steps.
-    if (!run.timing.empty()) trials = open_trials(run, trials);
+    if (!run.timing.empty() && i >= all_go_on) trials = open_trials(run, trials);
     if (!go_on(trials)) break;
   }
   run.screen_seconds = launch > 0 ? seconds_since(start) : 0;
@@ -442,26 +445,22 @@ Results base_results(const TwoBuilds& run) { return side_of(run, &PairedLaunch::
 Results head_results(const TwoBuilds& run) { return side_of(run, &PairedLaunch::head); }
 
 std::array<Figure, 2> settled(const Counted& counted) {
-  constexpr std::size_t fewest = 6;
   constexpr double share = 0.05;
   const auto& [base, head, control] = counted.values;
   std::vector<double> before = base;
   before.insert(before.end(), control.begin(), control.end());
-  const auto of_value = [&](double value) {
-    Figure out = counted.figure;
-    out.value = value;
-    return out;
-  };
   const auto [low, high] = std::ranges::minmax(before);
   const auto [least, most] = std::ranges::minmax(head);
   const bool steady = counted.noise == 0 && low == high && least == most;
   const auto is_beyond = [&](double more, double less) {
     return more > less + (steady ? 0 : counted.noise + share * std::abs(less));
   };
-  const bool differ =
-      std::min(base.size(), head.size()) >= fewest && (is_beyond(least, high) || is_beyond(low, most));
-  const double was = median(std::move(before));
-  return {of_value(was), of_value(differ ? median(head) : was)};
+  const bool enough = counted.noise > 0 || std::min(base.size(), head.size()) >= launches_to_settle;
+  const bool differ = enough && (is_beyond(least, high) || is_beyond(low, most));
+  std::array<Figure, 2> out{counted.figure, counted.figure};
+  out[0].value = median(std::move(before));
+  out[1].value = differ ? median(head) : out[0].value;
+  return out;
 }
 
 void append(ReportedTimes& all, ReportedTimes later) {

@@ -59,16 +59,16 @@ struct PairedLaunch {
   std::size_t base_link = 0, head_link = 0;
 };
 
-/// What launches of other programs counted beside times, such as allocations or bytes of memory.
+/// A count that launches of other programs have beside their times, such as allocations or bytes of memory.
 struct Counted {
   Figure figure;     ///< without its value
   double noise = 0;  ///< values that differ by less are taken as equal; 0: equal ones never differ at all
   std::array<std::vector<double>, launch_sides> values{};  ///< by launch
 };
 
-/// Its medians of base and head. They are one where launches do not tell the sides apart: a difference counts
-/// when, in 6 launches at least, every value of one side is beyond all of the others by a twentieth and by
-/// the noise, or when no side ever varies. Of equal sides 1 in 18,000 is told apart.
+/// The medians of base and head. They are one where launches do not tell the sides apart: a difference counts
+/// when, in 6 launches at least where noise is not known, every value of one side is beyond all of the others
+/// by a twentieth and by the noise, or when no side ever varies. Of equal sides 1 in 18,000 is told apart.
 std::array<Figure, 2> settled(const Counted& counted);
 
 /// The frequency of a case in one epoch of a suite.
@@ -86,7 +86,7 @@ struct PairedTrial {
   Finding left_out;  ///< `why` is empty for the tested family
   std::vector<PairedLaunch> launches;
   Allocations base_allocations, head_allocations;  ///< of one call
-  /// Of the outputs that were checked, or as launches settled them.
+  /// Figures of the outputs that were checked, or as launches settled them.
   std::vector<Figure> base_figures, head_figures;
   std::vector<Counted> counted;  ///< in no file
   double resolution = 0;  ///< of head / base, as a logarithm, where they print their numbers with few digits
