@@ -6,6 +6,7 @@
 // stop-when asks for a stop, as an interrupt would, once FILE exists. Exit codes are those of the program.
 
 #include "assay/error.hpp"
+#include "assay/outcome.hpp"
 #include "assay/pipeline.hpp"
 #include "bench/programs/revision.hpp"
 

@@ -28,8 +28,8 @@ std::string_view code_of(Tint tint) {
 Tint tint_of(Standing standing) {
   if (is_fault(standing) || standing == Standing::slower) return Tint::bad;
   if (standing == Standing::faster) return Tint::good;
-  const bool needs_no_look =
-      standing == Standing::same || standing == Standing::added || standing == Standing::skipped;
+  const bool needs_no_look = standing == Standing::same || standing == Standing::not_slower ||
+                             standing == Standing::added || standing == Standing::skipped;
   return needs_no_look ? Tint::quiet : Tint::open;
 }
 

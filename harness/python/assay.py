@@ -740,7 +740,7 @@ def _name_of(function, otherwise):
 def _comparison(data, text, key):
     for verdict in data.get("verdicts", []):
         if verdict["key"].startswith(key + "/"):
-            ratio = verdict["ratio"] if verdict["standing"] in ("same", "slower", "faster", "undecided") else {}
+            ratio = verdict["ratio"] if verdict["ratio"]["coverage"] > 0 else {}
             return Comparison(verdict["standing"], ratio.get("middle"), ratio.get("low"), ratio.get("high"), text, data)
     raise AssayError(text.strip())
 

@@ -61,6 +61,12 @@ bool stayed(const Evidence& e) {
   return e.suite_is_naive || !e.beside_suite || (e.time.middle <= e.limit && e.time.middle >= 1 / e.limit);
 }
 
+/// Whether no measure shows a slow-down, though drift had hidden some of it.
+bool is_not_slower(const Evidence& e) {
+  return (e.beside_case || e.beside_suite) && judged_ratio(e).high * e.drift.times <= e.limit &&
+         !(e.beside_case && case_agrees(e)) && stayed(e);
+}
+
 std::string witnesses_text(const Evidence& e) {
   std::string out = "time after / before " + text(e.time);
   if (e.beside_case) out += fmt::format(", relative to {} {}", e.case_witness, text(*e.beside_case));
@@ -448,6 +454,9 @@ Finding judge(const Evidence& evidence) {
   const Interval ratio = judged_ratio(evidence);
   if (ratio.low >= 1 / evidence.limit && ratio.high <= evidence.limit && stayed(evidence)) {
     return {Standing::same, "within its limit: " + witnesses_text(evidence)};
+  }
+  if (is_not_slower(evidence)) {
+    return {Standing::not_slower, "no slower by any measure: " + witnesses_text(evidence)};
   }
   return {Standing::undecided, doubt(evidence) + witnesses_text(evidence)};
 }

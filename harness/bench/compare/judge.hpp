@@ -15,12 +15,13 @@
 /// those that wait for memory lose more to it than those that compute; and where their data lie in memory.
 /// There only what such a drift does not explain is called slower.
 /// Where there are no other cases, the interval of 2 takes the place of 1. Faster is the mirror image. Same
-/// means that the interval of 1 lies within the limits: the absence of a finding is not enough. Everything
-/// else is undecided. Results of foreign programs have no naive variants. There all other rows take their
-/// place; but these are the code under test as well, so a move of all of them alike is never called the same:
-/// it is undecided. Nor is anything the same there whose interval leaves the plain limit. A row is slower
-/// where its interval lies beyond what its own spread may do; or beyond the plain limit with a confidence
-/// that all rows share, and beyond how far the other rows moved apart.
+/// means that the interval of 1 lies within the limits: the absence of a finding is not enough. Not slower
+/// means that it ends within the limit, and that neither 2 nor 3 is slower. Everything else is undecided.
+/// Results of foreign programs have no naive variants. There all other rows take their place; but these are
+/// the code under test as well, so a move of all of them alike is never called the same: it is undecided. Nor
+/// is anything the same there whose interval leaves the plain limit. A row is slower where its interval lies
+/// beyond what its own spread may do; or beyond the plain limit with a confidence that all rows share, and
+/// beyond how far the other rows moved apart.
 #pragma once
 
 #include "assay/compare.hpp"

@@ -53,6 +53,21 @@ TEST(Judge, NeedsTheWholeIntervalBeyondTheLimit) {
   EXPECT_THAT(finding.why, HasSubstr("reaches across the limit"));
 }
 
+TEST(Judge, CallsNotSlowerWhatNoWitnessCallsSlower) {
+  EXPECT_EQ(judge(evidence(0.95, 0.95, 0.95)).standing, Standing::not_slower);
+  EXPECT_EQ(judge(evidence(1.3, 0.95, 0.95)).standing, Standing::not_slower) << "the machine was slower";
+  EXPECT_EQ(judge(evidence(0.95, 1.3, 0.95)).standing, Standing::undecided);
+  EXPECT_EQ(judge(evidence(1.04, 1.04, 1.04)).standing, Standing::undecided) << "it ends at 1.06";
+  auto foreign = evidence(1.3, 1, 0.95);
+  foreign.beside_case.reset();
+  foreign.suite_is_naive = false;
+  EXPECT_EQ(judge(foreign).standing, Standing::undecided) << "all moved alike";
+  foreign.time = about(0.96);
+  EXPECT_EQ(judge(foreign).standing, Standing::not_slower);
+  foreign.beside_suite.reset();
+  EXPECT_EQ(judge(foreign).standing, Standing::undecided) << "nothing was beside it";
+}
+
 TEST(Judge, BelievesNothingThatADriftMayHaveMoved) {
   auto seen = evidence(1.7, 1.7, 1.7);
   seen.drift = {2, "others used 80 % of the processors, 2 % before"};

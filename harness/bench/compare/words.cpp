@@ -25,6 +25,7 @@ Sign sign_of(Standing standing) {
   switch (standing) {
     case Standing::same: return {"same", "="};
     case Standing::faster: return {"faster", "▲"};
+    case Standing::not_slower: return {"not slower", "≤"};
     case Standing::slower: return {"slower", "✗"};
     case Standing::accepted: return {"accepted", "~"};
     case Standing::probably_slower: return {"probably slower", "≥"};
@@ -305,7 +306,7 @@ bool is_fault(Standing standing) {
 
 bool may_have_moved(Standing standing) {
   return standing == Standing::slower || standing == Standing::accepted || standing == Standing::faster ||
-         is_open(standing);
+         standing == Standing::not_slower || is_open(standing);
 }
 
 bool is_open(Standing standing) {
@@ -348,8 +349,9 @@ std::string change_in_words(const ComparedRow& row) {
   if (row.standing == Standing::probably_slower) {
     return fmt::format("probably {}x slower ({:.1f} %)", factor_text(ratio, limit), 100 * row.chance);
   }
-  if (row.standing == Standing::undecided && has_ratio(row)) return "undecided " + factor_text(ratio, limit);
-  return std::string(to_string(row.standing));
+  const bool has_factor = row.standing == Standing::undecided || row.standing == Standing::not_slower;
+  return std::string(to_string(row.standing)) +
+         (has_factor && has_ratio(row) ? " " + factor_text(ratio, limit) : "");
 }
 
 std::string interval_in_words(const ComparedRow& row) {
@@ -456,7 +458,8 @@ std::string comparison_sentence(const Comparison& comparison) {
     out += quantity_text(objections, "acceptance") + " ran out; ";
   }
   const std::size_t slower = count(Standing::slower), accepted = count(Standing::accepted),
-                    decided = count(Standing::same) + count(Standing::faster) + accepted;
+                    decided = count(Standing::same) + count(Standing::not_slower) + count(Standing::faster) +
+                              accepted;
   if (!comparison.unfit.empty()) {
     out += "the machine is unfit: nothing is decided";
   } else if (!comparison.comparable) {
@@ -473,9 +476,9 @@ std::string comparison_sentence(const Comparison& comparison) {
                        accepted > 0 ? " without being accepted" : "");
   }
   const std::string counts =
-      counted(comparison,
-              {Standing::accepted, Standing::probably_slower, Standing::faster, Standing::undecided,
-               Standing::same, Standing::not_comparable, Standing::added, Standing::gone, Standing::skipped});
+      counted(comparison, {Standing::accepted, Standing::probably_slower, Standing::faster,
+                           Standing::undecided, Standing::not_slower, Standing::same,
+                           Standing::not_comparable, Standing::added, Standing::gone, Standing::skipped});
   if (!counts.empty()) out += "; " + counts;
   const std::string figures = figures_sentence(comparison);
   return figures.empty() ? out : out + "; " + figures;
@@ -484,8 +487,8 @@ std::string comparison_sentence(const Comparison& comparison) {
 std::string counts_sentence(const Comparison& comparison) {
   return counted(comparison, {Standing::crashed, Standing::timed_out, Standing::wrong, Standing::impossible,
                               Standing::slower, Standing::accepted, Standing::probably_slower,
-                              Standing::faster, Standing::undecided, Standing::same, Standing::not_comparable,
-                              Standing::added, Standing::gone, Standing::skipped});
+                              Standing::faster, Standing::undecided, Standing::not_slower, Standing::same,
+                              Standing::not_comparable, Standing::added, Standing::gone, Standing::skipped});
 }
 
 std::string machine_sentence(const Comparison& comparison) {

@@ -21,14 +21,15 @@ inline constexpr std::size_t standing_count = static_cast<std::size_t>(Standing:
 /// Rows that readers must see first come first. A terminal shows the end of a long text, so this is the order
 /// from its bottom up.
 inline constexpr std::array<Standing, standing_count> standings_by_weight{
-    Standing::crashed, Standing::timed_out, Standing::wrong,           Standing::impossible,
-    Standing::slower,  Standing::accepted,  Standing::probably_slower, Standing::undecided,
-    Standing::faster,  Standing::gone,      Standing::added,           Standing::not_comparable,
-    Standing::skipped, Standing::same};
+    Standing::crashed,         Standing::timed_out, Standing::wrong,
+    Standing::impossible,      Standing::slower,    Standing::accepted,
+    Standing::probably_slower, Standing::undecided, Standing::faster,
+    Standing::not_slower,      Standing::gone,      Standing::added,
+    Standing::not_comparable,  Standing::skipped,   Standing::same};
 /// The position in that order, from 0.
 std::size_t weight_of(Standing standing);
 
-/// Slower, accepted, faster or open: readers want to see its ratio.
+/// Slower, accepted, faster, not slower or open: readers want to see its ratio.
 bool may_have_moved(Standing standing);
 
 /// Compared without a verdict: undecided, or probably slower.

@@ -97,7 +97,7 @@ bool fails(const ComparedRow& verdict) {
 
 bool passes(const ComparedRow& verdict) {
   const Standing standing = listed_as(verdict);
-  return standing == Standing::same || standing == Standing::faster;
+  return standing == Standing::same || standing == Standing::not_slower || standing == Standing::faster;
 }
 
 std::string failure(const ComparedRow& verdict, const std::string& command) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace assay {
@@ -27,13 +28,19 @@ struct Open {
   bool slower_by_layout, faster_by_layout;  ///< not in all layouts
 };
 
-/// The whole interval is within the limit, and the median within the margin. The interval of less than five
-/// launches is too wide for what is asked, whatever they are.
-bool is_same(const TrialLogs& trial, std::size_t launches, const SequentialPolicy& policy) {
-  if (p_above(Logs(trial.head).first(launches), -infinity) > policy.same_level) return false;
+/// The interval, if it ends within the limit and its median within the margin; else nothing. That of less
+/// than five launches is too wide for what is asked, whatever they are.
+std::optional<Interval> without_slow_down(const TrialLogs& trial, std::size_t launches,
+                                          const SequentialPolicy& policy) {
+  if (p_above(Logs(trial.head).first(launches), -infinity) > policy.same_level) return std::nullopt;
   const Interval all = deciding_interval(trial, launches, policy);
-  const double limit = std::log(policy.same_limit);
-  return std::abs(all.middle) <= std::log(policy.margin) && all.low >= -limit && all.high <= limit;
+  if (all.middle > std::log(policy.margin) || all.high > std::log(policy.same_limit)) return std::nullopt;
+  return all;
+}
+
+bool is_same(const TrialLogs& trial, std::size_t launches, const SequentialPolicy& policy) {
+  const auto all = without_slow_down(trial, launches, policy);
+  return all && all->middle >= -std::log(policy.margin) && all->low >= -std::log(policy.same_limit);
 }
 
 /// The chance of being slower than the margin, by the head against the base, if all of the interval lies
@@ -211,7 +218,12 @@ SequentialDecisions rule(std::span<const TrialLogs> trials, const SequentialPoli
   for (std::size_t i = 0; i < trials.size(); ++i) {
     SequentialDecision& decision = out.trials[i];
     decision.control_moved = control_moved(trials[i], decision, at_last, policy);
-    if (decision.standing != Standing::undecided || decision.by_layout) continue;
+    if (decision.standing != Standing::undecided) continue;
+    const auto excluded = without_slow_down(trials[i], decision.launches, policy);
+    decision.goes_on =
+        !excluded || decision.launches < policy.screen || excluded->high < -std::log(policy.margin);
+    if (excluded) decision.standing = Standing::not_slower;
+    if (excluded || decision.by_layout) continue;
     decision.chance = chance_of_slower(trials[i], decision.launches, policy);
     if (decision.chance > 0) decision.standing = Standing::probably_slower;
   }

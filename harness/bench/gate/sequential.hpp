@@ -15,7 +15,8 @@
 ///    m, where m is the number of all trials, less those that were found slower before (Holm's step-down
 ///    procedure on each look). That a trial which looks the same goes on no more can only make false alarms
 ///    rarer. A trial whose whole interval lies above the limit in the end, without that level, is
-///    `probably_slower`, with its chance.
+///    `probably_slower`, with its chance. One whose interval ends within the limit is `not_slower`, and goes
+///    on only while it is not known to the end of the screen, or may be faster.
 /// 3. A byte-identical copy of the base ran in every launch as well. When it moves against the base by what
 ///    would have made a trial `slower` or `faster`, or all of its trials together do, the machine or the
 ///    method is at fault, and nothing else is believed.
@@ -66,9 +67,10 @@ struct TrialLogs {
 };
 
 struct SequentialDecision {
-  Standing standing = Standing::undecided;  ///< same, slower, faster, probably slower, undecided
+  Standing standing = Standing::undecided;  ///< undecided, same, not, probably or slower, faster
   bool screened = false;                    ///< decided by the screen
   bool control_moved = false;
+  bool goes_on = false;      ///< more launches may tell more
   bool by_layout = false;    ///< undecided since it did not move in all layouts
   std::size_t launches = 0;  ///< the decision rests on so many
   double chance = 0;         ///< that a trial which is probably slower is so

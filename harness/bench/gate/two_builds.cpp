@@ -92,7 +92,7 @@ std::vector<std::size_t> open_trials(const TwoBuilds& run, const std::vector<std
   const SequentialDecisions decisions = rule(logs_of(run, trials), policy);
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (is_open(decisions.trials[i].standing)) out.push_back(trials[i]);
+    if (decisions.trials[i].goes_on) out.push_back(trials[i]);
   }
   return out;
 }
@@ -175,8 +175,7 @@ std::size_t affordable_launches(const SequentialDecisions& decisions, const std:
   for (std::size_t i = 0; i < logs.size(); ++i) {
     const std::size_t launches = logs[i].head.size();
     out = std::max(out, launches);
-    ran_out = ran_out ||
-              (is_open(decisions.trials[i].standing) && launches < most && launches >= run.policy.screen);
+    ran_out = ran_out || (decisions.trials[i].goes_on && launches < most && launches >= run.policy.screen);
   }
   return ran_out || out < run.policy.screen ? std::min(out, most) : most;
 }

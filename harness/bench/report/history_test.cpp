@@ -71,7 +71,7 @@ TEST(Histories, FitATerminalAndEndWithTheLargestSlowDown) {
   EXPECT_THAT(text, HasSubstr("\n✗ gemm/packed/m=64,n=64,k=64#1\n      51.0 µs   51.0 µs"));
   EXPECT_THAT(text, HasSubstr("  51.0 µs    102 µs  1.63x slower"))
       << "2 by the root of 1.5: naive moved, too";
-  EXPECT_LT(text.find("? gemm/naive"), text.find("✗ elementwise_add/naive"));
+  EXPECT_LT(text.find("≤ gemm/naive"), text.find("✗ elementwise_add/naive"));
   EXPECT_LT(text.find("✗ elementwise_add/naive"), text.find("✗ gemm/packed"));
   EXPECT_GT(text.find("HISTORY: "), text.find("✗ gemm/packed"));
 }

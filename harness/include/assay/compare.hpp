@@ -23,11 +23,12 @@ Interval time_of(const TrialResult& trial);
 Interval speedup(const TrialResult& reference, const TrialResult& trial);
 
 /// `accepted` is slower, as the ledger of the suite allows for now. `probably_slower` was left open, with its
-/// whole interval above the limit. `impossible` is faster than any kernel can be on this machine, and
-/// compared with nothing.
+/// whole interval above the limit. `not_slower`: the interval ends within the limit, but reaches far below
+/// it. `impossible` is faster than any kernel can be on this machine, and compared with nothing.
 enum class Standing {
   same,
   faster,
+  not_slower,
   slower,
   accepted,
   probably_slower,
