@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::adamw_multi_tensor_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -70,4 +70,4 @@ TEST(AdamWMultiTensorCost, CountsParametersAndNoGaps) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::adamw_multi_tensor_test

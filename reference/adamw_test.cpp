@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-namespace assay {
+namespace assay::adamw_test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -275,4 +275,4 @@ TEST(AdamWJudge, ObjectsToNanThatIsSkipped) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::adamw_test

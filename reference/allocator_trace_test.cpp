@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace assay {
+namespace assay::allocator_trace_test {
 namespace {
 
 using memory_pool::Request;
@@ -174,4 +174,4 @@ TEST_F(AllocatorTrace, IsMissedByItsProblem) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::allocator_trace_test

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace assay {
+namespace assay::attention_test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -55,4 +55,4 @@ TEST(Attention, DividesScoresByTheRootOfTheWidth) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::attention_test

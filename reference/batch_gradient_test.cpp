@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace assay {
+namespace assay::batch_gradient_test {
 namespace {
 
 using ::testing::DoubleEq;
@@ -176,4 +176,4 @@ TEST(GradientClipJudge, ObjectsToSubnormalNumbersFlushedToZero) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::batch_gradient_test

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <set>
 
-namespace assay {
+namespace assay::batch_retrieval_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -171,4 +171,4 @@ TEST_F(UsersFile, MustBeARecordFile) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::batch_retrieval_test

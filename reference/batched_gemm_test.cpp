@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace assay {
+namespace assay::batched_gemm_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -98,4 +98,4 @@ TEST(BatchedGemm, CostCountsEachMatrixOnce) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::batched_gemm_test

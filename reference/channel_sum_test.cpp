@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace assay {
+namespace assay::channel_sum_test {
 namespace {
 
 using Op = ElementwiseChannelBiasBackward;
@@ -96,4 +96,4 @@ TEST(ElementwiseChannelBiasBackwardJudge, ObjectsToNanLeftOut) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::channel_sum_test

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay {
+namespace assay::conv2d_test {
 namespace {
 
 using ::testing::Each;
@@ -288,4 +288,4 @@ TEST(Conv2dCost, LeavesOutWhatMeetsThePaddingAloneOrNothing) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::conv2d_test

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <string>
 
-namespace assay {
+namespace assay::conv2d_winograd_test {
 namespace {
 
 using conv2d::winograd::error_share;
@@ -185,4 +185,4 @@ TEST(Conv2dWinogradCost, Counts36ProductsOfATileOrTheFewerOfADirectSum) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::conv2d_winograd_test

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace assay {
+namespace assay::data_loader_test {
 namespace {
 
 using Problem = DataLoader::Problem;
@@ -138,4 +138,4 @@ TEST(DataLoader, WritesTheSampleAndItsDigestForEachRow) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::data_loader_test

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-// A namespace of its own: builds join test files, and these names are short.
 namespace assay::descriptors_test {
 namespace {
 

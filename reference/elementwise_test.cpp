@@ -10,7 +10,7 @@
 #include <initializer_list>
 #include <limits>
 
-namespace assay {
+namespace assay::elementwise_test {
 namespace {
 
 using elementwise::Layout;
@@ -200,4 +200,4 @@ TYPED_TEST(ElementwiseContract, ViewsReachDistinctElementsInsideTheirMemory) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::elementwise_test

@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <limits>
 
-namespace assay {
+namespace assay::gemm_bf16_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -142,4 +142,4 @@ TEST(GemmBf16, CostCountsTwoBytesPerOperand) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::gemm_bf16_test

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-namespace assay {
+namespace assay::gemm_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -214,4 +214,4 @@ TEST(GemmJudge, ObjectsToSubnormalNumbersFlushedToZero) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::gemm_test

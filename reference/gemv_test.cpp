@@ -7,7 +7,7 @@
 
 #include <initializer_list>
 
-namespace assay {
+namespace assay::gemv_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -82,4 +82,4 @@ TEST(GemvJudge, ObjectsToOperandsThatAreLeftOutBesideZeros) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::gemv_test

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace assay {
+namespace assay::guarded_mapping_test {
 namespace {
 
 constexpr Index page = 4096;
@@ -125,4 +125,4 @@ TEST(GuardedMappingDeathTest, LeavesOtherBusErrorsAlone) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::guarded_mapping_test

@@ -8,7 +8,7 @@
 
 #include <initializer_list>
 
-namespace assay {
+namespace assay::im2col_test {
 namespace {
 
 using im2col::Layout;
@@ -258,4 +258,4 @@ TEST(Col2im, CostCountsTermsAndAdditions) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::im2col_test

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace assay::training {
+namespace assay::training::image_records_test {
 namespace {
 
 using ::testing::AllOf;
@@ -126,4 +126,4 @@ TEST(SeparableImages, HaveEveryClass) {
 }
 
 }  // namespace
-}  // namespace assay::training
+}  // namespace assay::training::image_records_test

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace assay {
+namespace assay::layernorm_backward_test {
 namespace {
 
 using Problem = layernorm::BackwardProblem;
@@ -301,4 +301,4 @@ TEST(RmsNormBackward, CostCountsEachArrayOnce) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::layernorm_backward_test

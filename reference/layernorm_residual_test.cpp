@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace assay {
+namespace assay::layernorm_residual_test {
 namespace {
 
 using layernorm::Problem;
@@ -140,4 +140,4 @@ TEST(RmsNormResidual, CostCountsEachArrayOnce) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::layernorm_residual_test

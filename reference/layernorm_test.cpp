@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::layernorm_test {
 namespace {
 
 using layernorm::Problem;
@@ -344,4 +344,4 @@ TEST(RmsNorm, CostCountsEachArrayOnce) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::layernorm_test

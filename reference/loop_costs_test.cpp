@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::loop_costs_test {
 namespace {
 
 using ::testing::DoubleEq;
@@ -141,4 +141,4 @@ TEST(TableCopy, LeavesTheOriginalAsItWas) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::loop_costs_test

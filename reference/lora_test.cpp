@@ -7,7 +7,7 @@
 
 #include <initializer_list>
 
-namespace assay {
+namespace assay::lora_test {
 namespace {
 
 using lora::Problem;
@@ -221,4 +221,4 @@ TEST(Lora, MayBeComputedWithoutTheNarrowProducts) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::lora_test

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-namespace assay::training {
+namespace assay::training::loss_curve_test {
 namespace {
 
 using ::testing::DoubleEq;
@@ -35,4 +35,4 @@ TEST(LossCurve, IsInfinitelyFarFromOneThatDiverged) {
 }
 
 }  // namespace
-}  // namespace assay::training
+}  // namespace assay::training::loss_curve_test

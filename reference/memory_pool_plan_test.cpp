@@ -11,7 +11,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace assay {
+namespace assay::memory_pool_plan_test {
 namespace {
 
 using memory_pool::Request;
@@ -127,4 +127,4 @@ TEST(MemoryPoolPlan, SharesNoBytesAmongGradientsThatAreClippedTogether) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::memory_pool_plan_test

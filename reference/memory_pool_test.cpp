@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace assay {
+namespace assay::memory_pool_test {
 namespace {
 
 using memory_pool::Draft;
@@ -260,4 +260,4 @@ TEST(MemoryPoolJudge, NamesThePlanAndTheBlocks) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::memory_pool_test

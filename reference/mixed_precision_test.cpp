@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace assay {
+namespace assay::mixed_precision_test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -53,4 +53,4 @@ TEST(MixedPrecision, HasInputsThatBf16Holds) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::mixed_precision_test

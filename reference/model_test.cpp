@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::training {
+namespace assay::training::model_test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -307,4 +307,4 @@ TEST(Models, TakeBatchesOfAnotherSizeInBetween) {
 }
 
 }  // namespace
-}  // namespace assay::training
+}  // namespace assay::training::model_test

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::training {
+namespace assay::training::network_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -106,4 +106,4 @@ TEST(Network, StartsFromWeightsOfUnitGainAndScalesOfOne) {
 }
 
 }  // namespace
-}  // namespace assay::training
+}  // namespace assay::training::network_test

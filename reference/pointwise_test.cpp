@@ -9,7 +9,7 @@
 #include <limits>
 #include <numbers>
 
-namespace assay {
+namespace assay::pointwise_test {
 namespace {
 
 using namespace pointwise;
@@ -298,4 +298,4 @@ TEST(Pointwise, CostCountsEachOperandOnce) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::pointwise_test

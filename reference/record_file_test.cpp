@@ -15,7 +15,7 @@
 #include <set>
 #include <vector>
 
-namespace assay {
+namespace assay::record_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -348,4 +348,4 @@ TEST(Digest, DependsOnTheOrder) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::record_file_test

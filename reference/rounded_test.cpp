@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-namespace assay {
+namespace assay::rounded_test {
 namespace {
 
 constexpr double u = 0x1p-24;
@@ -119,4 +119,4 @@ TEST(Rounded, IsDoublePrecisionBesides) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::rounded_test

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace assay {
+namespace assay::shuffle_test {
 namespace {
 
 std::vector<Index> shuffled(Index samples, Shuffle shuffle, Index block, std::uint64_t seed = 3) {
@@ -72,4 +72,4 @@ TEST(Mixing, IsDefinedAtTheBorders) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::shuffle_test

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace assay {
+namespace assay::softmax_cross_entropy_test {
 namespace {
 
 using Op = SoftmaxCrossEntropy;
@@ -105,4 +105,4 @@ TEST(SoftmaxCrossEntropyJudge, ObjectsToNanThatIsHidden) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::softmax_cross_entropy_test

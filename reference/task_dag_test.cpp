@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace assay {
+namespace assay::task_dag_test {
 namespace {
 
 using ::testing::AllOf;
@@ -224,4 +224,4 @@ TEST_F(DagFile, NeedsItsHeader) {
 TEST_F(DagFile, ThatIsMissingIsAnError) { EXPECT_THROW(read_dag(path_, "nanoseconds", 0, 1), Error); }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::task_dag_test

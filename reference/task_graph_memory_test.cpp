@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace assay {
+namespace assay::task_graph_memory_test {
 namespace {
 
 using ::testing::AllOf;
@@ -162,4 +162,4 @@ TEST(TaskGraphMemory, PlansTheGraphOfAFile) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::task_graph_memory_test

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace assay {
+namespace assay::task_graph_test {
 namespace {
 
 using ::testing::AllOf;
@@ -121,4 +121,4 @@ TEST(TaskGraph, RefusesAFileWhoseTasksWouldTakeLong) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::task_graph_test

@@ -11,7 +11,7 @@
 #include <string>
 #include <tuple>
 
-namespace assay {
+namespace assay::teeth_test {
 namespace {
 
 /// Corruptions of each kind per part and corner. A judge looks at a whole output for each, so that corners
@@ -140,4 +140,4 @@ INSTANTIATE_TEST_SUITE_P(EveryOperation, Teeth,
                          });
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::teeth_test

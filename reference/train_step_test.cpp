@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace assay {
+namespace assay::train_step_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -240,4 +240,4 @@ TEST(TrainStep, RefusesFieldsOfTheOtherNetwork) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::train_step_test

@@ -1,7 +1,7 @@
-# assay_tests(NAME [APART] LABEL label sources…): one GoogleTest program, which ctest runs in four parts, NAME.0 to
+# assay_tests(NAME [BY n] LABEL label sources…): one GoogleTest program, which ctest runs in four parts, NAME.0 to
 # NAME.3, and selects by the label: `harness`, `contracts`, `kernels` or `program`. A process for each of two thousand
 # tests would spend most of its time on starting: sanitized, that takes half a second. NAME --gtest_filter=Suite.Test
-# runs a single test. The sources of a folder are compiled together, unless they are to stay APART.
+# runs a single test. The sources of a folder are compiled together, or n at a time, each in a namespace of its own.
 if(ASSAY_BUILD_TESTS)
   enable_testing()
 endif()
@@ -10,14 +10,16 @@ function(assay_tests name)
   if(NOT ASSAY_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "APART" "LABEL" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;BY" "")
   set(sources ${arg_UNPARSED_ARGUMENTS})
   add_executable(${name} ${sources})
   assay_compile(${name} CHEAP)
   # Tests compile a third faster without optimisation. The libraries that they call are optimised.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
   target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main)
-  if(NOT arg_APART)
+  if(arg_BY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD "${ASSAY_PARSES_ONCE}" UNITY_BUILD_BATCH_SIZE ${arg_BY})
+  else()
     assay_parse_together(${name} ${sources})
   endif()
   assay_precompile(${name} <gmock/gmock.h> <gtest/gtest.h>)

@@ -29,6 +29,7 @@
 #include "training/epoch/epoch_prediction.hpp"
 #include "training/epoch/forecast.hpp"
 #include "training/job/read_job.hpp"
+#include "training/job/trace.hpp"
 #include "training/job/traced_step.hpp"
 
 #include <fmt/format.h>
@@ -253,6 +254,11 @@ void require_expression_of_keys(const std::string& text) {
   }
 }
 
+/// Nothing counts as a case that `run` would refuse.
+std::function<void(const StepPart&)> as_cases_of(const Registry& registry) {
+  return [&registry](const StepPart& part) { registry.at(part.operation).canonical("a call", part.problem); };
+}
+
 }  // namespace
 
 Outcome compare_verb(const CompareOptions& options) {
@@ -344,13 +350,19 @@ Outcome claims_verb(const ClaimsOptions& options) {
 }
 
 Outcome suite_verb(const SuiteOptions& options, const Registry& registry) {
-  const TracedStep step = read_traced_step(options.trace);
-  for (const StepPart& part : step.parts) {
-    // Nothing is written that `run` would refuse.
-    if (!part.operation.empty()) registry.at(part.operation).canonical(step.source, part.problem);
+  TracedStep step = read_traced_step(options.trace, as_cases_of(registry));
+  if (!options.output.empty()) {
+    const std::string name = options.output.stem().string();
+    std::string csv;
+    try {
+      if (step.has_memory) csv = requests_csv(read_memory_events(options.trace));
+    } catch (const Error& unusable) {
+      step.notes.push_back(fmt::format("no plan of memory: {}", unusable.what()));
+    }
+    const std::string requests = csv.empty() ? "" : name + ".requests.csv";
+    if (!csv.empty()) write_file(options.output.parent_path() / requests, csv);
+    write_file(options.output, suite_json(step, name, options.steps_per_epoch, requests));
   }
-  if (!options.output.empty())
-    write_file(options.output, suite_json(step, options.output.stem().string(), options.steps_per_epoch));
   const doc::Document document = document_of(step);
   if (!options.markdown.empty()) write_file(options.markdown, doc::to_markdown(document));
   put(options.json, doc::to_text(document), doc::to_json(document));
@@ -360,8 +372,8 @@ Outcome suite_verb(const SuiteOptions& options, const Registry& registry) {
 Outcome step_audit_verb(const StepAuditOptions& options, const Registry& registry) {
   require_expression_of_keys(options.audit.present);
   const Results results = read_any_results(options.audit.results);
-  const doc::Document document =
-      document_of(audited(read_traced_step(options.trace), results, registry, options.audit.present));
+  const doc::Document document = document_of(audited(read_traced_step(options.trace, as_cases_of(registry)),
+                                                     results, registry, options.audit.present));
   if (!options.audit.markdown.empty()) write_file(options.audit.markdown, doc::to_markdown(document));
   put(options.audit.json, doc::to_text(document), doc::to_json(document));
   return {Word::audited};

@@ -267,7 +267,7 @@ class StepReader {
  public:
   explicit StepReader(const std::filesystem::path& file) : file_(file), trace_steps_(file) {}
 
-  TracedStep run() {
+  TracedStep run(const std::function<void(const StepPart&)>& require) {
     read_trace(
         file_, [&](const TraceEvent& event) { take(event); }, /*with_arguments=*/true);
     require_shapes();
@@ -279,7 +279,7 @@ class StepReader {
       compose_attention(events);
     }
     divide();
-    return result();
+    return result(require);
   }
 
  private:
@@ -298,6 +298,7 @@ class StepReader {
 
   void take(const TraceEvent& event) {
     ++events_;
+    has_memory_ = has_memory_ || event.name == "[memory]";
     const std::optional<Span> span = event.phase == "X" ? trace_steps_.place(event) : std::nullopt;
     if (!span) return;
     const std::string_view name = event.name;
@@ -528,8 +529,9 @@ class StepReader {
     }
   }
 
-  TracedStep result() {
-    TracedStep out{.source = file_.filename().string(), .steps = std::ssize(steps_)};
+  TracedStep result(const std::function<void(const StepPart&)>& require) {
+    TracedStep out{
+        .source = file_.filename().string(), .steps = std::ssize(steps_), .has_memory = has_memory_};
     const auto steps = static_cast<double>(steps_.size());
     for (const Span& step : steps_) out.seconds += (step.end - step.begin) / steps * seconds_of_microsecond;
     double sum = 0;
@@ -542,7 +544,17 @@ class StepReader {
       } else if (!one.calls.empty()) {
         one.part.call_seconds = median(one.calls) * seconds_of_microsecond;
       }
-      if (one.part.seconds > 0) out.parts.push_back(std::move(one.part));
+      if (one.part.seconds <= 0) continue;
+      if (require && one.part.share == StepShare::covered) {
+        try {
+          require(one.part);
+        } catch (const Error& refused) {
+          out.notes.push_back(fmt::format("{} is no case: {}", one.part.name, refused.what()));
+          one.part.share = StepShare::not_covered;
+          one.part.operation = one.part.problem = "";
+        }
+      }
+      out.parts.push_back(std::move(one.part));
     }
     if (out.seconds - sum < -0.01 * out.seconds) {
       throw Error(file_.string(),
@@ -568,7 +580,7 @@ class StepReader {
   const std::filesystem::path& file_;
   TraceSteps trace_steps_;
   std::size_t events_ = 0;
-  bool has_shapes_ = false, works_elsewhere_ = false;
+  bool has_shapes_ = false, works_elsewhere_ = false, has_memory_ = false;
   std::vector<Span> steps_;
   std::map<std::string, std::vector<Traced>> threads_;
   std::vector<std::string> names_;
@@ -617,9 +629,13 @@ double TracedStep::seconds_of(StepShare share) const {
   return out;
 }
 
-TracedStep read_traced_step(const std::filesystem::path& file) { return StepReader(file).run(); }
+TracedStep read_traced_step(const std::filesystem::path& file,
+                            const std::function<void(const StepPart&)>& require) {
+  return StepReader(file).run(require);
+}
 
-std::string suite_json(const TracedStep& step, const std::string& name, Index steps_per_epoch) {
+std::string suite_json(const TracedStep& step, const std::string& name, Index steps_per_epoch,
+                       const std::string& requests) {
   Json cases = Json::array();
   for (const StepPart& part : step.parts) {
     if (part.share != StepShare::covered || part.per_step <= 0) continue;
@@ -635,6 +651,13 @@ std::string suite_json(const TracedStep& step, const std::string& name, Index st
     one["note"] = fmt::format("{}, {} of the step, {} a call in the trace", part.name,
                               percent_text(part.seconds / step.seconds), seconds_text(part.call_seconds));
     cases.push_back(std::move(one));
+  }
+  if (!requests.empty()) {
+    Json plan = Json::object();
+    plan["op"] = "memory_pool_plan";
+    plan["trace"] = requests;
+    plan["note"] = "the blocks of the whole trace, in one pool";
+    cases.push_back(std::move(plan));
   }
   Json out = Json::object();
   out["schema"] = 1;

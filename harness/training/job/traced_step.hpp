@@ -6,6 +6,7 @@
 #include "training/job/trace.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,7 @@ struct TracedStep {
   double seconds = 0;           ///< mean of a step
   std::vector<StepPart> parts;  ///< those that are covered first, each kind by its seconds, the longest first
   std::vector<std::string> notes;
+  bool has_memory = false;  ///< events of allocators
 
   double seconds_of(StepShare share) const;
 };
@@ -68,11 +70,16 @@ struct TracedStep {
 /// that is composed of two products, are one case. AdamW in any form is `adamw_multi_tensor`, by the number
 /// of its tensors and the size that gives all parameters.
 ///
+/// A part whose problem makes `require` throw Error is not covered, and a note says why.
+///
 /// Throws Error naming the file and what to do where there are no shapes, no steps, or no operator that a
 /// contract has, and where the parts miss the step by more than 1 %.
-TracedStep read_traced_step(const std::filesystem::path& file);
+TracedStep read_traced_step(const std::filesystem::path& file,
+                            const std::function<void(const StepPart&)>& require = {});
 
-/// The suite whose cases are the covered parts, as JSON. `name` is that of its file.
-std::string suite_json(const TracedStep& step, const std::string& name, Index steps_per_epoch);
+/// The suite whose cases are the covered parts, as JSON, and a plan of the requests in the file of that name
+/// beside it, if there is one. `name` is that of its file.
+std::string suite_json(const TracedStep& step, const std::string& name, Index steps_per_epoch,
+                       const std::string& requests = "");
 
 }  // namespace assay

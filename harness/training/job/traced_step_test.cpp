@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace assay {
 namespace {
@@ -24,7 +25,8 @@ struct Written {
   int thread = 1;
 };
 
-TracedStep read(const std::vector<Written>& events) {
+TracedStep read(const std::vector<Written>& events,
+                const std::function<void(const StepPart&)>& require = {}) {
   std::string text;
   for (const Written& one : events) {
     text += fmt::format(
@@ -32,7 +34,7 @@ TracedStep read(const std::vector<Written>& events) {
         text.empty() ? "" : ",", one.category, one.name, one.thread, one.begin, one.duration, one.properties);
   }
   const ScratchFile file("{\"traceEvents\": [" + text + "]}");
-  return read_traced_step(file.path());
+  return read_traced_step(file.path(), require);
 }
 
 std::string inputs(const std::string& dims, const std::string& strides = "[]",
@@ -108,6 +110,33 @@ TEST(TracedStep, BecomesASuiteOfItsCases) {
   EXPECT_EQ(suite["cases"][0]["k"].number(), 16);
   EXPECT_EQ(suite["cases"][0]["trans"].text(), "nt");
   EXPECT_EQ(suite["cases"][0]["per_step"].number(), 2);
+}
+
+TEST(TracedStep, PlansItsMemoryBesideItsCases) {
+  EXPECT_FALSE(read(two_steps()).has_memory);
+  const TracedStep step = read(two_steps());
+  const Json suite = parse_json(suite_json(step, "mine", 100, "mine.requests.csv"), "suite");
+  ASSERT_EQ(suite["cases"].size(), 2U);
+  EXPECT_EQ(suite["cases"][1]["op"].text(), "memory_pool_plan");
+  EXPECT_EQ(suite["cases"][1]["trace"].text(), "mine.requests.csv");
+}
+
+TEST(TracedStep, DoesNotCoverWhatAContractRefuses) {
+  const auto too_wide = [](const StepPart& part) {
+    if (part.operation == "gemm") throw Error("a call", "k is too large", "take less");
+  };
+  std::vector<Written> events = two_steps();
+  events.push_back({"aten::sigmoid", 300, 50, inputs("[[64]]"), "cpu_op", 3});
+  const TracedStep step = read(events, too_wide);
+  EXPECT_NE(find(step, "elementwise_sigmoid"), nullptr);
+  EXPECT_EQ(find(step, "gemm"), nullptr);
+  ASSERT_NE(find(step, "aten::addmm"), nullptr);
+  EXPECT_EQ(find(step, "aten::addmm")->share, StepShare::not_covered);
+  EXPECT_THAT(step.notes, ElementsAre(HasSubstr("aten::addmm is no case: a call: k is too large")));
+  double sum = 0;
+  for (const StepPart& part : step.parts) sum += part.seconds;
+  EXPECT_NEAR(sum, step.seconds, 1e-9);
+  EXPECT_THROW(read(two_steps(), too_wide), Error) << "no case is left";
 }
 
 TEST(TracedStep, FindsAttentionOfTwoProducts) {
