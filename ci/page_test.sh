@@ -41,15 +41,28 @@ for name, count, factor in (("few", 2, 1.0), ("many", 10_000, 1.0), ("before", 1
         out["trials"].append(trial)
     out["about"] = hostile
     json.dump(out, open(name + ".json", "w"))
+
+step = lambda i: 0.05 if i < 20 else 0.02 + 0.001 * (i % 3)
+json.dump({"schema": "assay.job/1", "job": hostile, "dataset": {"train": 100000, "batch": 100, "validation": 10000},
+           "loader": {"workers": 2, "load_contention": 1.1, "compute_contention": 1.0},
+           "windows": [{"steps": 200, "wall_seconds": sum(map(step, range(200))), "step_seconds": [step(i) for i in range(200)]}],
+           "phases": {"worker": {"kind": "load", "overlaps": True, "seconds": [0.03] * 200},
+                      "step": {"kind": "compute", "seconds": [0.018] * 200},
+                      "validation": {"kind": "compute", "scope": "validation", "mean_seconds": 0.01, "samples": 50}}},
+          open("job.json", "w"))
 PYTHON
 
+"$assay" predict job.json --html forecast.html --svg forecasts > forecast.txt
+for picture in steps lanes epoch models; do
+  [ -s forecasts/$picture.svg ] || fail "a forecast has no picture $picture"
+done
 "$assay" report few.json --baselines "$folder" --html few.html > few.md
 "$assay" report many.json --baselines "$folder" --html report.html --svg pictures > report.md
 "$assay" compare before.json now.json --html compare.html > compare.txt || [ $? = 1 ] || fail "compare ended with $?"
 
 if command -v xmllint > /dev/null; then
   # --huge: texts of more than 10 MB, such as the data of 10,000 trials, are refused otherwise.
-  xmllint --noout few.html pictures/*.svg && xmllint --huge --noout report.html compare.html ||
+  xmllint --noout few.html forecast.html pictures/*.svg forecasts/*.svg && xmllint --huge --noout report.html compare.html ||
     fail "a page or picture is not well-formed"
   # A check that cannot fail is none: this one sees a name that was not escaped.
   sed 's|</h1>|<img></h1>|' few.html > planted.html
@@ -120,7 +133,7 @@ for scheme in light dark; do
   # 1 is light and 0 is dark.
   preferred=1 && [ "$scheme" = light ] || preferred=0
   for width in 400 1600; do
-    for page in few compare; do
+    for page in few compare forecast; do
       shot="$shots/${page}_${width}_$scheme.png"
       browser --window-size="$width,2000" --blink-settings=preferredColorScheme=$preferred --screenshot="$shot" \
         "file://$folder/$page.html" > /dev/null 2> log.txt

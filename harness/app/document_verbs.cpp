@@ -365,6 +365,7 @@ Outcome suite_verb(const SuiteOptions& options, const Registry& registry) {
   }
   const doc::Document document = document_of(step);
   if (!options.markdown.empty()) write_file(options.markdown, doc::to_markdown(document));
+  write_page(options.page, [&] { return doc::to_page(document); });
   put(options.json, doc::to_text(document), doc::to_json(document));
   return {};
 }
@@ -375,6 +376,7 @@ Outcome step_audit_verb(const StepAuditOptions& options, const Registry& registr
   const doc::Document document = document_of(audited(read_traced_step(options.trace, as_cases_of(registry)),
                                                      results, registry, options.audit.present));
   if (!options.audit.markdown.empty()) write_file(options.audit.markdown, doc::to_markdown(document));
+  write_page(options.audit.page, [&] { return doc::to_page(document); });
   put(options.audit.json, doc::to_text(document), doc::to_json(document));
   return {Word::audited};
 }

@@ -87,6 +87,7 @@ Outcome predict_suite(const PredictOptions& options) {
   const Results results = read_any_results(options.files.front());
   const Report report = make_report(results, std::nullopt, std::nullopt, outcome_of(results));
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
+  write_page(options.page, [&] { return report_page(report); });
   put(options.json, prediction_text(results.suite, report.predictions), to_json(report));
   const bool possible =
       std::ranges::any_of(report.predictions, [](const Prediction& p) { return p.impossible.empty(); });
@@ -110,6 +111,7 @@ Outcome predict_job(const PredictOptions& options) {
   }
   const Forecast answer = forecast(job, against ? &*against : nullptr);
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(answer));
+  write_page(options.page, [&] { return doc::to_page(document_of(answer, utc_now())); });
   put(options.json, to_text(answer), to_json(answer, utc_now()));
   if (!answer.no_epoch.empty() && answer.scores.empty()) {
     throw Error(job.source, "does not say how many steps an epoch has: " + answer.no_epoch,
@@ -229,6 +231,7 @@ Outcome one_epoch(const std::filesystem::path& file, const EpochOptions& options
   }
   const Forecast known = scored(*prediction, epoch);
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(known));
+  write_page(options.page, [&] { return doc::to_page(document_of(known, prediction->made)); });
   const bool missed = known.known && known.known->missed();
   std::string next;
   if (missed)
@@ -268,10 +271,12 @@ Outcome score_verb(const ScoreOptions& options) {
 
 Outcome epoch_verb(const EpochOptions& options) {
   const bool single = !options.frozen.empty() || !options.timeline.empty() || !options.markdown.empty() ||
-                      !options.json.empty();
+                      !options.page.html.empty() || !options.page.svg.empty() || !options.json.empty();
   if (options.jobs.size() > 1 && single) {
-    throw Error("--job", "is given several times, and --frozen, --timeline, --md and --json are of one epoch",
-                "run the jobs one by one, or gather them with --log");
+    throw Error(
+        "--job",
+        "is given several times, and --frozen, --timeline, --md, --html, --svg and --json are of one epoch",
+        "run the jobs one by one, or gather them with --log");
   }
   Outcome worst;
   for (const auto& job : options.jobs) {

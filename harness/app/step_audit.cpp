@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <regex>
+#include <span>
 #include <utility>
 
 namespace assay {
@@ -83,6 +85,30 @@ doc::Section rest_section(const TracedStep& step) {
   std::ranges::stable_sort(out.rows, std::greater{},
                            [](const auto& row) { return row[2].number()->number(); });
   return {.title = "Not covered", .blocks = {std::move(out)}};
+}
+
+/// The step, one part below the other; `saved` are seconds of a case that a step saves.
+doc::Picture step_picture(const TracedStep& step, const std::map<std::string, double>& saved) {
+  constexpr std::size_t most_bars = 24;
+  std::vector<const StepPart*> parts;
+  for (const StepPart& part : step.parts) parts.push_back(&part);
+  std::ranges::stable_sort(parts, std::greater{}, &StepPart::seconds);
+  const std::size_t more = parts.size() - std::min(parts.size(), most_bars);
+  std::vector<PlottedBar> bars;
+  double at = 0;
+  for (const StepPart* part : std::span(parts).first(parts.size() - more)) {
+    const bool covered = part->share == StepShare::covered;
+    const std::string name = covered ? part->operation + "/" + part->problem : part->name;
+    const auto found = saved.find(name);
+    const double gain = found == saved.end() ? 0 : found->second, kept = at + part->seconds - gain;
+    bars.push_back(
+        {name,
+         {{seconds_text(part->seconds), at, kept, covered ? Look::first : Look::equal},
+          {fmt::format("of which {} could be saved", seconds_text(gain)), kept, kept + gain, Look::better}}});
+    at = kept + gain;
+  }
+  return {.name = "step",
+          .plot = bars_plot("A step by its parts, the longest first", "seconds of a step", bars, more)};
 }
 
 doc::Document about(const TracedStep& step, std::string title) {
@@ -172,7 +198,9 @@ doc::Document document_of(const StepAudit& audit) {
       .tag = "cases",
       .columns = doc::columns("<!case; calls; !share = of the step [share]; present = in use [s]; by; "
                               "best [s]; <variant; !saved = a step saves [s]")};
+  std::map<std::string, double> saved;
   for (const StepAuditRow& row : audit.rows) {
+    saved[row.part.operation + "/" + row.part.problem] = row.saved.middle;
     cases.rows.push_back(
         {doc::code(row.part.operation + "/" + row.part.problem), doc::count(row.part.per_step),
          doc::share(row.part.seconds / audit.step.seconds), doc::seconds(row.present), row.present_by,
@@ -181,11 +209,11 @@ doc::Document document_of(const StepAudit& audit) {
          : row.is_measured() ? doc::Text(doc::seconds(row.saved))
                              : ""});
   }
-  out.sections = {
-      {.title = "Cases",
-       .blocks = {std::move(cases), fmt::format("In {} of {} nothing is faster than what is in use.", ahead,
-                                                quantity_text(std::ssize(audit.rows), "case"))}},
-      rest_section(audit.step)};
+  out.sections = {{.title = "Cases",
+                   .blocks = {step_picture(audit.step, saved), std::move(cases),
+                              fmt::format("In {} of {} nothing is faster than what is in use.", ahead,
+                                          quantity_text(std::ssize(audit.rows), "case"))}},
+                  rest_section(audit.step)};
   if (!audit.risks.empty())
     out.sections.push_back({.title = "Risks", .blocks = {doc::list_of(audit.risks, "risks")}});
   return out;
@@ -203,7 +231,8 @@ doc::Document document_of(const TracedStep& step) {
                           doc::count(part.per_step), doc::share(part.seconds / step.seconds),
                           doc::seconds(part.call_seconds)});
   }
-  out.sections = {{.title = "Cases", .blocks = {std::move(cases)}}, rest_section(step)};
+  out.sections = {{.title = "Cases", .blocks = {step_picture(step, {}), std::move(cases)}},
+                  rest_section(step)};
   if (!step.notes.empty())
     out.sections.push_back({.title = "Notes", .blocks = {doc::list_of(step.notes, "notes")}});
   return out;

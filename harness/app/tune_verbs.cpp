@@ -103,6 +103,7 @@ Circumstances now(std::string command) {
 void write_record(const RecordOutputs& outputs, const doc::Document& document, const std::string& words,
                   const std::string& json) {
   if (!outputs.markdown.empty()) write_file(outputs.markdown, doc::to_markdown(document));
+  write_page(outputs.page, [&] { return doc::to_page(document); });
   if (!outputs.output.empty()) write_file(outputs.output, json + "\n");
   put(outputs.json, words, json);
 }

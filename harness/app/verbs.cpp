@@ -117,6 +117,7 @@ void describe_tune(OptionList& o, TuneOptions& options) {
 }
 void describe_outputs(OptionList& o, RecordOutputs& outputs, std::string_view about) {
   o("--md", &outputs.markdown, "write the decision record here", output_file);
+  page(o, outputs.page);
   o("-o,--output", &outputs.output, about, output_file);
   json(o, outputs.json);
 }
@@ -532,6 +533,7 @@ void describe(OptionList& o, StepAuditOptions& options) {
     "the "
     "trace)");
   markdown(o, options.audit.markdown);
+  page(o, options.audit.page);
   json(o, options.audit.json);
 }
 
@@ -542,6 +544,7 @@ void describe(OptionList& o, SuiteOptions& options) {
   o("--steps-per-epoch", &options.steps_per_epoch, "of the suite (default 1: its epoch is a step)",
     {.low = 1, .high = Index{1} << 40});
   markdown(o, options.markdown);
+  page(o, options.page);
   json(o, options.json);
 }
 
@@ -607,6 +610,7 @@ void describe(OptionList& o, PredictOptions& options) {
     {.repeated = false});
   json(o, options.json);
   markdown(o, options.markdown);
+  page(o, options.page);
 }
 
 void describe(OptionList& o, EpochOptions& options) {
@@ -618,6 +622,7 @@ void describe(OptionList& o, EpochOptions& options) {
   o("--predict-only", &options.predict_only, "stop before the epoch");
   json(o, options.json);
   markdown(o, options.markdown);
+  page(o, options.page);
   o("--frozen", &options.frozen, "write the prediction here before the epoch begins", output_file);
   o("--timeline", &options.timeline, "write the epoch as a trace for Perfetto here", output_file);
   o("--log", &options.log, "add a line per epoch to this file", output_file);

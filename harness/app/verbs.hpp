@@ -274,6 +274,7 @@ struct AuditOptions {
   std::filesystem::path results, before;
   std::string present;
   std::filesystem::path markdown;
+  PageFiles page;
   std::string json;
 };
 
@@ -286,6 +287,7 @@ struct SuiteOptions {
   std::filesystem::path trace, output;
   Index steps_per_epoch = 1;
   std::filesystem::path markdown;
+  PageFiles page;
   std::string json;
 };
 
@@ -335,6 +337,7 @@ struct PredictOptions {
   JobFacts facts;
   bool watch = false;  ///< go on while the file grows
   std::filesystem::path markdown;
+  PageFiles page;
   std::string json;
 };
 
@@ -347,6 +350,7 @@ struct EpochOptions {
   bool elsewhere = false;     ///< predict settings that are not run, too
   bool predict_only = false;
   std::filesystem::path markdown;
+  PageFiles page;
   std::string json;
 };
 struct ScoreOptions {
@@ -357,6 +361,7 @@ struct ScoreOptions {
 /// Files that all `tune` verbs write.
 struct RecordOutputs {
   std::filesystem::path markdown, output;
+  PageFiles page;
   std::string json;
 };
 /// Settings of a training job.

@@ -137,6 +137,13 @@ class Picture {
         "<svg x=\"{:.2f}%\" y=\"{:.2f}\" overflow=\"visible\"><path d=\"{}\" fill=\"{}\">{}</path></svg>\n",
         x, y, drawn.shape, drawn.fill, title_of(title));
   }
+  void stretch(double from, double to, double y, Look look, const std::string& title) {
+    marks_ += fmt::format(
+        "<line x1=\"{0:.2f}%\" y1=\"{1:.2f}\" x2=\"{2:.2f}%\" y2=\"{1:.2f}\" stroke=\"{3}\" "
+        "stroke-width=\"12\" stroke-opacity=\"0.7\">{4}</line>\n",
+        from, y, to, drawing(look).fill, title_of(title));
+    for (const double end : {from, to}) line(end, y - 8, end, y + 8, ink, 0.8);
+  }
   /// Dots at `path`, in thousandths of the width.
   void samples(const std::string& path, Look look, const char* cap, double width, const std::string& title) {
     samples_ += fmt::format(
@@ -338,7 +345,8 @@ Plot roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roo
   return out.take();
 }
 
-Plot strip_plot(const std::string& label, const std::vector<PlottedSamples>& sides, PlotScale scale) {
+Plot strip_plot(const std::string& label, const std::vector<PlottedSamples>& sides, PlotScale scale,
+                const std::string& axis) {
   const bool logarithmic = scale == PlotScale::ratios;
   Extremes range;
   std::size_t longest = 0, left_out = 0;
@@ -401,7 +409,10 @@ Plot strip_plot(const std::string& label, const std::vector<PlottedSamples>& sid
     out.mark(place_of_name + 1, 9, looks[s] == Look::third ? Look::equal : looks[s], sides[s].name);
     out.text(place_of_name + 3, 13, sides[s].name, "start");
   }
-  out.text(50, bottom + 18, several ? "samples in run order, launch by launch" : "launches in run order",
+  out.text(50, bottom + 18,
+           !axis.empty() ? axis
+           : several     ? "samples in run order, launch by launch"
+                         : "launches in run order",
            "middle");
   out.left_out(left_out);
   return out.take();
@@ -449,6 +460,39 @@ Plot sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes)
     out.mark(at, y.at(ratio.middle), look, size.title);
   }
   out.left_out(sizes.size() - shown.size());
+  return out.take();
+}
+
+Plot bars_plot(const std::string& label, const std::string& axis_words, const std::vector<PlottedBar>& bars,
+               std::size_t more) {
+  Extremes range;
+  for (const PlottedBar& bar : bars) {
+    for (const PlottedStretch& one : bar.stretches) {
+      if (std::isfinite(one.end) && one.end > one.begin) range.take(one.end);
+    }
+  }
+  if (range.empty()) return {};
+  constexpr double row_height = 40, head = 24;
+  const double bottom = head + row_height * static_cast<double>(bars.size()) + 4;
+  Picture out(label, bottom + 22 + room_for(more));
+  const Axis axis(0, range.high, left_edge, right_edge, false);
+  out.text(left_edge, 13, axis_words, "start");
+  draw_ticks(out, axis, axis.ticks(), head, bottom,
+             [](double value) { return tick_text(value, PlotScale::seconds); });
+  for (std::size_t i = 0; i < bars.size(); ++i) {
+    const double y = head + row_height * static_cast<double>(i) + 30;
+    std::string words = bars[i].name;
+    std::string_view between = ": ";
+    for (const PlottedStretch& one : bars[i].stretches) {
+      if (!std::isfinite(one.end) || one.end <= one.begin) continue;
+      out.stretch(axis.at(one.begin), axis.at(one.end), y, one.look, one.title);
+      if (one.title.empty()) continue;
+      words += fmt::format("{}{}", between, one.title);
+      between = " | ";
+    }
+    out.text(left_edge, y - 12, words, "start");
+  }
+  out.more(more, bottom + 30);
   return out.take();
 }
 

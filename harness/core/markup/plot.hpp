@@ -71,8 +71,10 @@ struct PlottedSamples {
   std::vector<std::vector<double>> launches;
 };
 
-/// Samples of up to three sides in run order; a line divides launches of several samples.
-Plot strip_plot(const std::string& label, const std::vector<PlottedSamples>& sides, PlotScale scale);
+/// Samples of up to three sides in run order; a line divides launches of several samples. `axis` says what
+/// stands side by side, where these are no launches.
+Plot strip_plot(const std::string& label, const std::vector<PlottedSamples>& sides, PlotScale scale,
+                const std::string& axis = "");
 
 /// Ratios by the bytes of a call, both logarithmic, with a line at 1: above it is faster.
 struct PlottedSize {
@@ -81,6 +83,21 @@ struct PlottedSize {
   Interval ratio;
 };
 Plot sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes);
+
+/// A part of a bar, in seconds from the begin of all bars; its title is all of it in words.
+struct PlottedStretch {
+  std::string title;
+  double begin = 0, end = 0;
+  Look look = Look::first;
+};
+struct PlottedBar {
+  std::string name;
+  std::vector<PlottedStretch> stretches;
+};
+/// A bar for each row on one scale of seconds from 0 on, below its name and the titles of its stretches.
+/// Lines stand at their ends. Stretches without a length are left out, and gaps show as such.
+Plot bars_plot(const std::string& label, const std::string& axis, const std::vector<PlottedBar>& bars,
+               std::size_t more = 0);
 
 /// A document of one file, and the pictures in it by names of files without an ending.
 struct Page {

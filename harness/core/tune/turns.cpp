@@ -192,6 +192,23 @@ doc::Table attempts_table(const TuneRecord& record) {
   return out;
 }
 
+doc::Picture attempts_picture(const TuneRecord& record) {
+  std::vector<PlottedInterval> rows;
+  for (const Candidate& one : record.ruling.candidates) {
+    if (!has_ratio(record, one)) continue;
+    rows.push_back({.name = fmt::format("{}: {}", one.name, change_text(one.ratio)),
+                    .title = fmt::format("{}: {}, {}", one.name, change_text(one.ratio), verdict_of(one)),
+                    .value = one.ratio,
+                    .look = one.decision == Decision::retain   ? Look::better
+                            : one.decision == Decision::reject ? Look::worse
+                                                               : Look::open});
+  }
+  return {.name = "attempts",
+          .plot = forest_plot(
+              fmt::format("Times of {} against {}", record.words.settings, record.words.present),
+              "time by that of the present setting: left of 1x is faster", rows, PlotScale::ratios)};
+}
+
 /// The speed-ups of each case, where there are several or they have names of their own.
 doc::Table cases_table(const TuneRecord& record) {
   doc::Table out{.tag = "cases", .columns = {{.tag = "trial", .folds = false}}};
@@ -363,14 +380,15 @@ doc::Document record_document(const TuneRecord& record) {
   const std::string measured =
       fmt::format("{} {} candidates, {} rounds. = marks those that cannot be told from the fastest.",
                   record.method, candidates.size(), rounds);
-  doc::Document out = record_document(
-      record.title, decision_sentence(record), record.made,
-      {std::move(consequences),
-       {.tag = "attempts",
-        .title = "Attempts",
-        .blocks = {doc::Text(measured), attempts_table(record), std::move(unmeasured), cases_table(record)}},
-       {.title = "Reasons", .blocks = {reasons_table(record)}},
-       {.title = "Not to be tried again here", .blocks = {std::move(rejected)}}});
+  doc::Document out =
+      record_document(record.title, decision_sentence(record), record.made,
+                      {std::move(consequences),
+                       {.tag = "attempts",
+                        .title = "Attempts",
+                        .blocks = {doc::Text(measured), attempts_picture(record), attempts_table(record),
+                                   std::move(unmeasured), cases_table(record)}},
+                       {.title = "Reasons", .blocks = {reasons_table(record)}},
+                       {.title = "Not to be tried again here", .blocks = {std::move(rejected)}}});
   out.facts.push_back({"advice", to_string(record.ruling.advice)});
   out.facts.push_back({"chosen", candidates[record.ruling.chosen].name});
   out.facts.push_back({"rounds", doc::count(static_cast<double>(rounds))});

@@ -1,6 +1,7 @@
 // A forecast as a document.
 #include "training/report/forecast_report.hpp"
 #include "core/text/figures.hpp"
+#include "training/epoch/spread.hpp"
 
 #include <fmt/format.h>
 
@@ -260,6 +261,93 @@ std::string experience_text(const Forecast& f) {
                              : "; this one did not");
 }
 
+/// Times of single steps, a window's warm-up apart.
+doc::Picture steps_picture(const Forecast& f) {
+  Index warm_up = 0;
+  for (const Group& group : f.calibration.all) warm_up += group.steps;
+  for (const Group& group : f.calibration.steady) warm_up -= group.steps;
+  PlottedSamples steps{.name = "a step", .launches = {}};
+  for (const TimedWindow& window : f.job.windows) {
+    const std::vector<double>& all = window.step_seconds;
+    const bool parted = f.job.windows.size() == 1 && warm_up > 0 && warm_up < std::ssize(all);
+    const auto rest = all.begin() + (parted ? warm_up : 0);
+    if (parted) steps.launches.emplace_back(all.begin(), rest);
+    if (rest != all.end()) steps.launches.emplace_back(rest, all.end());
+  }
+  if (steps.launches.empty()) return {};
+  std::string caption;
+  for (const Flag& flag : f.calibration.flags) {
+    if (flag.doubt == Doubt::drift || flag.doubt == Doubt::warm_up)
+      caption += fmt::format("{}{}: {}", caption.empty() ? "" : "; ", to_string(flag.doubt), flag.text);
+  }
+  return {.name = "steps",
+          .plot = strip_plot("Times of the steps that were measured, in their order", {std::move(steps)},
+                             PlotScale::seconds, "steps in order; lines part warm-up and windows"),
+          .caption = std::move(caption)};
+}
+
+/// What the loop and each worker do meanwhile, by the means of their times.
+doc::Picture lanes_picture(const Forecast& f) {
+  constexpr Index most_lanes = 8;
+  const Calibration& c = f.calibration;
+  const Index workers = f.queue.workers, shown = std::min(workers, most_lanes), steps = 2 * shown + 2;
+  if (c.load.empty() || c.rest.empty()) return {};
+  const double load = mean_of(c.load) * (workers > 0 ? f.queue.load_contention : 1),
+               rest = mean_of(c.rest) * (workers > 0 ? f.queue.compute_contention : 1);
+  const double period = workers > 0 ? std::max(rest, load / static_cast<double>(workers)) : load + rest;
+  const double cycle = period * static_cast<double>(workers), end = period * static_cast<double>(steps);
+  std::vector<PlottedBar> bars{{"the loop", {}}};
+  for (Index i = 0; i < steps; ++i) {
+    const double begin = static_cast<double>(i) * period, loaded = begin + period - rest;
+    const std::string_view waits = workers > 0 ? "waits" : "loads";
+    bars.front().stretches.push_back(
+        {i > 0 ? "" : fmt::format("{} {}", waits, seconds_text(period - rest)), begin, loaded, Look::open});
+    bars.front().stretches.push_back(
+        {i > 0 ? "" : "the rest of the step " + seconds_text(rest), loaded, begin + period, Look::first});
+  }
+  for (Index worker = 0; worker < shown; ++worker) {
+    PlottedBar& bar = bars.emplace_back(PlottedBar{fmt::format("worker {}", worker + 1), {}});
+    for (double begin = static_cast<double>(worker) * period; begin < end; begin += cycle) {
+      bar.stretches.push_back({!bar.stretches.empty()
+                                   ? ""
+                                   : fmt::format("a batch {}, then waits {}", seconds_text(load),
+                                                 seconds_text(std::max(0.0, cycle - load))),
+                               begin, std::min(begin + load, end), Look::second});
+    }
+  }
+  return {.name = "lanes",
+          .plot = bars_plot("What the loop and its workers do in some steps", "seconds, by means", bars,
+                            static_cast<std::size_t>(workers - shown))};
+}
+
+doc::Picture epoch_picture(const Forecast& f) {
+  const ModelPrediction* best = most_elaborate(f.models);
+  if (best == nullptr) return {};
+  PlottedBar epoch{"epoch", {}};
+  double at = 0;
+  const auto add = [&](std::string_view name, double seconds, Look look) {
+    epoch.stretches.push_back({fmt::format("{} {}", name, seconds_text(seconds)), at, at + seconds, look});
+    at += seconds;
+  };
+  add("start-up", best->one_off, Look::third);
+  add("steps", best->period * static_cast<double>(f.steps.full) + best->partial, Look::first);
+  for (const Segment& one : f.segments) add(to_string(one.kind), one.seconds.middle, Look::second);
+  return {.name = "epoch",
+          .plot = bars_plot("The parts of an epoch", "seconds of an epoch", {std::move(epoch)})};
+}
+
+doc::Picture models_picture(const Forecast& f) {
+  std::vector<PlottedInterval> rows;
+  for (const ModelPrediction& one : f.models) {
+    if (!one.impossible.empty()) continue;
+    const std::string words = fmt::format("{}: {}", in_words(one.model), fine_seconds_text(one.seconds));
+    rows.push_back({.name = words, .title = words, .value = one.seconds, .look = Look::first});
+  }
+  return {.name = "models",
+          .plot = forest_plot("Epochs by model, with their intervals", "seconds of an epoch", rows,
+                              PlotScale::seconds)};
+}
+
 /// Without an epoch there is nothing to tell of models and changes.
 std::vector<doc::Section> sections_of(const Forecast& f) {
   const Job& job = f.job;
@@ -271,14 +359,15 @@ std::vector<doc::Section> sections_of(const Forecast& f) {
       {.title = "Doubts", .blocks = {doubts_of(f)}},
       {.title = "A step",
        .blocks = {parts_table(f), doc::Text("Loader: " + loader_text(f) + "."),
-                  doc::Text("Limited by " + f.limited_by + ".")}}};
+                  doc::Text("Limited by " + f.limited_by + "."), steps_picture(f), lanes_picture(f)}}};
   if (f.no_epoch.empty()) {
     const Calibration& c = f.calibration;
     std::string epoch = "Epoch: " + steps_text(f);
     if (c.one_off_known) epoch += fmt::format("; start-up {}, {}", seconds_text(c.one_off), c.one_off_from);
     const std::string experience = experience_text(f);
     out.push_back({.title = "Models",
-                   .blocks = {doc::Text(epoch + "."), models_table(f), model_remarks(f), segments_table(f),
+                   .blocks = {epoch_picture(f), models_picture(f), doc::Text(epoch + "."), models_table(f),
+                              model_remarks(f), segments_table(f),
                               doc::Text(experience.empty() ? "" : "Experience: " + experience + ".")}});
     add_changes(f, out.emplace_back(doc::Section{.title = "What if"}).blocks);
     out.push_back({.title = "Left out", .blocks = {doc::list_of(f.left_out, "left_out")}});
