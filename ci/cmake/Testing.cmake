@@ -1,4 +1,4 @@
-# assay_tests(NAME [BY n] LABEL label sources…): one GoogleTest program, which ctest runs in four parts, NAME.0 to
+# assay_tests(NAME [BY n] [PARTS 4] LABEL label sources…): one GoogleTest program, which ctest runs in parts, NAME.0 to
 # NAME.3, and selects by the label: `harness`, `contracts`, `kernels` or `program`. A process for each of two thousand
 # tests would spend most of its time on starting: sanitized, that takes half a second. NAME --gtest_filter=Suite.Test
 # runs a single test. The sources of a folder are compiled together, or n at a time, each in a namespace of its own.
@@ -10,7 +10,7 @@ function(assay_tests name)
   if(NOT ASSAY_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;BY" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;BY;PARTS" "")
   set(sources ${arg_UNPARSED_ARGUMENTS})
   add_executable(${name} ${sources})
   assay_compile(${name} CHEAP)
@@ -23,11 +23,15 @@ function(assay_tests name)
     assay_parse_together(${name} ${sources})
   endif()
   assay_precompile(${name} <gmock/gmock.h> <gtest/gtest.h>)
-  foreach(part RANGE 3)
+  if(NOT arg_PARTS)
+    set(arg_PARTS 4)
+  endif()
+  math(EXPR last "${arg_PARTS} - 1")
+  foreach(part RANGE ${last})
     add_test(NAME ${name}.${part} COMMAND ${name} --gtest_brief=1)
     set_tests_properties(${name}.${part} PROPERTIES LABELS "${arg_LABEL}"
       # Clang's OpenMP keeps threads busy for 200 ms after a call, and a check waits until they sleep.
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=4;GTEST_SHARD_INDEX=${part};KMP_BLOCKTIME=1" TIMEOUT 1200
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_PARTS};GTEST_SHARD_INDEX=${part};KMP_BLOCKTIME=1" TIMEOUT 1200
       # A filter that selects nothing is no success.
       FAIL_REGULAR_EXPRESSION "\\] 0 tests from")
   endforeach()
