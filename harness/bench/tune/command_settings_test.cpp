@@ -2,8 +2,12 @@
 #include "bench/tune/command_settings.hpp"
 
 #include "assay/error.hpp"
+#include "assay/files.hpp"
+#include "core/files/scratch.hpp"
 
 #include <gmock/gmock.h>
+
+#include <algorithm>
 
 namespace assay {
 namespace {
@@ -86,6 +90,40 @@ TEST(CommandTurns, LeaveOutWhatHasAnotherNumberOfSamples) {
                        "n=$((n + 1)); sleep 0.01; done",
                        {"w=100,50"}));
   EXPECT_THAT(all[1].left_out, HasSubstr("50 samples"));
+}
+
+// A process that left its parents has left their tree: stopping the tree does not stop it.
+TEST(CommandTurns, LeaveOutWhatGoesOnWhileItIsStopped) {
+  const auto all = measured(request(
+      "if test {w} = 2; then (" + steps("0.01") + " &); exec sleep 100; fi; " + steps("0.01"), {"w=1,2"}));
+  EXPECT_THAT(all[1].left_out, HasSubstr("goes on while it is stopped: try --fresh"));
+  EXPECT_GE(all[0].turns.size(), fewest_rounds);
+}
+
+TEST(CommandTurns, StartAnewInEachTurnWhereThatIsWanted) {
+  const ScratchFolder folder;
+  const std::string starts = (folder.path() / "starts").string();
+  const auto all = measured(request(steps("0.01", "echo {w} >> '" + starts + "';"), {"w=1,2"}),
+                            {.budget_seconds = 60, .fresh = true});
+  ASSERT_GE(all[1].turns.size(), fewest_rounds);
+  const std::string noted = read_file(starts);
+  EXPECT_GT(std::ranges::count(noted, '2'), std::ssize(all[1].turns)) << "and once to warm up";
+}
+
+TEST(CommandTurns, BeginAnotherEpochWhereOneIsOver) {
+  const auto all =
+      measured(request("n=0; while [ $n -lt 40 ]; do echo $n,0.0{w},0,1,training,$$,100,0 >> "
+                       "$ASSAY_STEPS; n=$((n + 1)); sleep 0.01; done",
+                       {"w=1,2"}));
+  ASSERT_GE(all[1].turns.size(), fewest_rounds);
+  EXPECT_NEAR(all[1].turns.back().seconds.front().front(), 0.02, 1e-12);
+}
+
+TEST(CommandTurns, RunASettingToItsEndOrSayHowItFailed) {
+  const auto settings = settings_of(request("exit {w}", {"w=0,3"}));
+  EXPECT_GT(whole_run(settings[0], {}), 0);
+  EXPECT_THAT([&] { whole_run(settings[1], {}); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("w=3"), HasSubstr("exit code 3"))));
 }
 
 TEST(CommandTurns, NameThePresentSettingThatCannotBeMeasured) {
