@@ -261,8 +261,12 @@ auto MemoryPoolPlan::expect(const Problem&, const Input& in, Setting&) -> Expect
 void MemoryPoolPlan::salt(const Problem& p, const Input& in, std::string_view, Index at, Request& element,
                           Setting& setting) {
   const Index most = memory_pool::largest_total / (2 * p.blocks);  // all of them fit the largest total
-  const Index other = in.requests[setting.rng.integer(0, p.blocks - 1)].bytes;
-  element.bytes = std::min(other, most) + (at == 0 ? setting.rng.integer(1, 4096) : 0);
+  // Each block gets the size of one and the life of another, so that nothing that follows from lives is of
+  // use to a later call.
+  const auto drawn = [&]() -> const Request& { return in.requests[setting.rng.integer(0, p.blocks - 1)]; };
+  const Request& life = drawn();
+  element = {std::min(drawn().bytes, most) + (at == 0 ? setting.rng.integer(1, 4096) : 0), life.start,
+             life.end};
 }
 
 Agreement MemoryPoolPlan::judge(const Problem&, const Input& in, const Expected& want, const Output& out) {

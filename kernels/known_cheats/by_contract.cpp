@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -31,6 +32,35 @@ auto one_plan_for_all(const Plan::Problem&, const Plan::Input& first, const Cont
       height = std::max(height, out.upper[i]);
     }
     out.height[0] = height;
+  };
+}
+
+// knows_who_meets: by first fit, as naive, but which blocks live at once and in what order they come is kept.
+auto knows_who_meets(const Plan::Problem& p, const Plan::Input& first, const Context&) {
+  std::vector<Index> order(static_cast<std::size_t>(p.blocks));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](Index i) { return first.requests[i].start; });
+  std::vector<std::vector<Index>> met;
+  for (auto next = order.begin(); next != order.end(); ++next) {
+    met.emplace_back();
+    std::copy_if(order.begin(), next, std::back_inserter(met.back()),
+                 [&](Index i) { return first.requests[i].end > first.requests[*next].start; });
+  }
+  return [order, met](const Plan::Input& in, Plan::Output& out) {
+    out.height[0] = 0;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const Index i = order[k], bytes = in.requests[i].bytes;
+      std::vector<Index> near = met[k];
+      std::ranges::sort(near, {}, [&](Index j) { return out.lower[j]; });
+      Index at = 0;
+      for (const Index j : near) {
+        if (out.lower[j] - at >= bytes) break;
+        at = std::max(at, memory_pool::round_up(out.upper[j]));
+      }
+      out.lower[i] = at;
+      out.upper[i] = at + bytes;
+      out.height[0] = std::max(out.height[0], out.upper[i]);
+    }
   };
 }
 
@@ -139,6 +169,11 @@ const Register registered{[](Registry& r) {
                .known_cheat =
                    "answers by what no call changes, the lives of blocks; no source: found in this harness",
                .prepare = one_plan_for_all});
+  r.add<Plan>({.name = "knows_who_meets",
+               .summary = "first fit among blocks that lived at once in the preparation",
+               .known_cheat =
+                   "answers by what no call changes, the lives of blocks; no source: found in this harness",
+               .prepare = knows_who_meets});
   r.add<Plan>(
       {.name = "good_once",
        .summary = "plans for the input of its first call, and puts blocks one after the other in others",
