@@ -3,7 +3,6 @@
 #include "assay/error.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -247,13 +246,6 @@ using Input = DataLoader::Input;
 using Output = DataLoader::Output;
 using Expected = DataLoader::Expected;
 
-void spin(Index nanoseconds) {
-  if (nanoseconds == 0) return;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(nanoseconds);
-  while (std::chrono::steady_clock::now() < until) {
-  }
-}
-
 /// Loads in the thread that consumes, one record after the other; the workers of the problem are not used.
 auto prepare_naive(const Problem& p, const Input&, const Context&) {
   const auto rows = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(p.batch * p.bytes));
@@ -327,6 +319,20 @@ std::string fault_of_bytes(const Expected& want, const Output& out) {
   return {};
 }
 
+/// Of rows that are right.
+std::string fault_of_steps(const Problem& p, const Input& in, const Expected& want, const Output& out) {
+  const std::uint32_t rounds = TaskGraph::rounds_of(static_cast<double>(p.step));
+  std::uint64_t state = in.key[0];
+  Index r = 0;
+  for (Index j = 0; j < out.state.size(); ++j) {
+    r += p.shape().size(want.place[static_cast<std::size_t>(out.sample[r])] / p.batch);
+    state = TaskGraph::work(state ^ out.digest[r - 1], rounds);
+    if (out.state[j] != state)
+      return "state[" + std::to_string(j) + "] is not that of a step after its batch";
+  }
+  return {};
+}
+
 const Register registered{[](Registry& r) {
   r.add<BatchRetrieval>({.name = "naive",
                          .summary = "one copy per index, in their order",
@@ -351,7 +357,7 @@ void Consumer::take(Index k, const std::byte* rows) {
     ++next_;
     rows += size;
   }
-  spin(step_);
+  output_.state[batches_++] = state_ = TaskGraph::work(state_ ^ output_.digest[next_ - 1], rounds_);
 }
 
 const Corners DataLoader::corners = {
@@ -403,17 +409,20 @@ auto DataLoader::expect(const Problem& p, const Input& in, Setting&) -> Expected
 }
 
 Agreement DataLoader::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
-  Agreement outcome{.compared = 2 * out.sample.size(), .total = 2 * out.sample.size()};
+  const Index numbers = 2 * out.sample.size() + out.state.size();
+  Agreement outcome{.compared = numbers, .total = numbers};
   outcome.detail = in.records.fault_of_pages();
   if (outcome.detail.empty()) outcome.detail = fault_of_order(p, in, want, out);
   if (outcome.detail.empty()) outcome.detail = fault_of_bytes(want, out);
+  if (outcome.detail.empty()) outcome.detail = fault_of_steps(p, in, want, out);
   outcome.agrees = outcome.detail.empty();
   return outcome;
 }
 
 Cost DataLoader::cost(const Problem& p) {
   const double delivered = static_cast<double>(p.shape().delivered());
-  return {.bytes_read = delivered * static_cast<double>(p.bytes + 8), .bytes_written = 16 * delivered};
+  return {.bytes_read = delivered * static_cast<double>(p.bytes + 8),
+          .bytes_written = 16 * delivered + 8 * static_cast<double>(p.batches())};
 }
 
 auto DataLoader::problem_of(const std::filesystem::path& file) -> Problem {

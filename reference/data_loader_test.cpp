@@ -124,6 +124,13 @@ TEST(DataLoader, CatchesWhatIsNoSample) {
               HasSubstr("sample[4] is -1, which is no sample"));
 }
 
+TEST(DataLoader, CatchesAStepThatWasLeftOut) {
+  EXPECT_TRUE(deliver({0, 1, 2}, ",step=1000").agrees);
+  EXPECT_TRUE(deliver({2, 0, 1}, ",step=1000,delivery=out").agrees);
+  EXPECT_THAT(deliver({0, 1, 2}, ",step=1000", [](Output& out) { out.state[2] = out.state[1]; }).detail,
+              HasSubstr("state[2] is not that of a step after its batch"));
+}
+
 TEST(DataLoader, WritesTheSampleAndItsDigestForEachRow) {
   Setting setting{.fill = Fill::uniform};
   const Problem p{.samples = 3, .bytes = 8, .batch = 2, .shuffle = 2};

@@ -17,17 +17,12 @@ std::uint64_t mix(std::uint64_t x, std::uint64_t value) {
   return x ^ (x >> 32);
 }
 
-std::uint64_t work(std::uint64_t x, std::uint32_t rounds) {
-  for (std::uint32_t r = 0; r < rounds; ++r) x = (x ^ (x >> 29)) * odd;
-  return x;
-}
-
 /// Returns the number that `task` adds to its value when its predecessors have the values of `value_of`.
 template <class ValueOf>
 std::uint64_t contribution(const TaskGraph::Input& in, TaskId task, const ValueOf& value_of) {
   std::uint64_t x = in.seed[task];
   for (const TaskId before : in.graph.predecessors[task]) x = mix(x, value_of(before));
-  return work(x, in.rounds[task]);
+  return TaskGraph::work(x, in.rounds[task]);
 }
 
 void naive(const TaskGraph::Problem&, const TaskGraph::Input& in, TaskGraph::Output& out) {
@@ -77,6 +72,11 @@ std::string what_happened(const TaskGraph::Input& in, const TaskGraph::Expected&
 }
 
 }  // namespace
+
+std::uint64_t TaskGraph::work(std::uint64_t x, std::uint32_t rounds) {
+  for (std::uint32_t r = 0; r < rounds; ++r) x = (x ^ (x >> 29)) * odd;
+  return x;
+}
 
 std::uint32_t TaskGraph::rounds_of(double nanoseconds) {
   return static_cast<std::uint32_t>(std::llround(nanoseconds * rounds_per_nanosecond));

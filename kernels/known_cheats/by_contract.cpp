@@ -121,6 +121,27 @@ auto keeps_digests(const DataLoader::Problem& p, const DataLoader::Input&, const
   };
 }
 
+// leaves_the_step_out: each batch is there at once for who does not work in between.
+auto leaves_the_step_out(const DataLoader::Problem& p, const DataLoader::Input&, const Context&) {
+  return [p](const auto& in, auto& out) {
+    std::uint64_t state = in.key[0];
+    Index r = 0;
+    for (Index k = 0; k < p.batches(); ++k) {
+      for (const Index i : in.batch(p.shape(), k)) {
+        out.sample[r] = i;
+        out.digest[r++] = digest({in.records.file.record(i), static_cast<std::size_t>(p.bytes)}, in.key[0]);
+      }
+      out.state[k] = state ^= out.digest[r - 1];
+    }
+    in.records.end_call();
+  };
+}
+
+std::optional<std::string> unfit_leaves_the_step_out(const DataLoader::Problem& p, const Context&) {
+  if (p.step == 0) return "is for steps that take a while";
+  return no_such_file_state(p.state());
+}
+
 // leaves_pages: what a call has read of a cold file is there for the calls after it.
 void leaves_pages(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in,
                   BatchRetrieval::Output& out) {
@@ -179,6 +200,11 @@ const Register registered{[](Registry& r) {
        .summary = "plans for the input of its first call, and puts blocks one after the other in others",
        .known_cheat = "is good where that is looked at; no source: found in this harness",
        .prepare = good_once});
+  r.add<DataLoader>({.name = "leaves_the_step_out",
+                     .summary = "reads the records in place, and computes no step",
+                     .known_cheat = "leaves out work that is no loading; no source: found in this harness",
+                     .prepare = leaves_the_step_out,
+                     .unfit = unfit_leaves_the_step_out});
   r.add<BatchRetrieval>({.name = "leaves_pages",
                          .summary = "copies from a cold file, and lets its pages stay",
                          .known_cheat = "finds in memory what has to come from the disk; no source: found in "

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "assay/ops/record_file.hpp"
+#include "assay/ops/task_graph.hpp"
 #include "assay/problem.hpp"
 #include "assay/random.hpp"
 #include "assay/registry.hpp"
@@ -153,9 +154,12 @@ struct EpochShape {
 /// copies each batch from the file into memory of its own and hands it over; the consumer writes for the r-th
 /// sample that it was handed
 ///   sample[r] = which one it is,  digest[r] = digest(its bytes, key[0]),
-/// and then computes for `step` nanoseconds per batch, spinning. sample and digest have one element for each
-/// sample that is delivered: all `samples` with last=keep, the whole batches alone with last=drop. A pass
-/// without a batch is an error. order[samples] is a permutation, another one for each call: see Shuffle.
+/// and then computes its step, the work() of `task_graph` for `step` nanoseconds of a processor at 4 GHz:
+///   state[j] = work(state[j - 1] xor digest of the last row so far),  state[-1] = key[0],
+/// for the j-th batch that it was handed, so that no step begins before its batch is there and the step
+/// before is over. sample and digest have one element for each sample that is delivered: all `samples` with
+/// last=keep, the whole batches alone with last=drop. A pass without a batch is an error. order[samples] is a
+/// permutation, another one for each call: see Shuffle.
 ///
 /// delivery=in: batches come in order of k. delivery=out: in any order, each whole and with its rows in
 /// order. workers=0 loads in the thread that consumes; otherwise `workers` threads load ahead, and at most
@@ -167,13 +171,13 @@ struct EpochShape {
 /// that throw.
 ///
 /// Bound: the same samples, and the same 64-bit digests: two different records share one with a probability
-/// of about 2^-64. Source: torch.utils.data.DataLoader of PyTorch 2 (num_workers, prefetch_factor, in_order,
-/// persistent_workers, drop_last), Paszke et al., NeurIPS 2019.
+/// of about 2^-64; the same bits of state. Source: torch.utils.data.DataLoader of PyTorch 2 (num_workers,
+/// prefetch_factor, in_order, persistent_workers, drop_last), Paszke et al., NeurIPS 2019.
 struct DataLoader : FromParts<DataLoader> {
   static constexpr std::string_view name = "data_loader";
   static constexpr std::string_view about =
       "one epoch over a record file: shuffled batches, loaded ahead by workers, each sample exactly once";
-  static constexpr int version = 2;
+  static constexpr int version = 3;
 
   enum class Delivery : Index { in, out };
   enum class Life : Index { persistent, respawned };
@@ -204,6 +208,7 @@ struct DataLoader : FromParts<DataLoader> {
       return {.samples = samples, .bytes = bytes, .batch = batch, .drop_last = last == 1};
     }
     Index delivered() const { return shape().delivered(); }
+    Index batches() const { return shape().batches(); }
     FileState state() const { return static_cast<FileState>(cache); }
     bool in_order() const { return static_cast<Delivery>(delivery) == Delivery::in; }
     bool persistent() const { return static_cast<Life>(life) == Life::persistent; }
@@ -224,10 +229,11 @@ struct DataLoader : FromParts<DataLoader> {
   };
   struct Output {
     Buffer<Index> sample;
-    Buffer<std::uint64_t> digest;
+    Buffer<std::uint64_t> digest, state;
     static constexpr auto parts() {
       return std::tuple{part("sample", &Output::sample, &Problem::delivered),
-                        part("digest", &Output::digest, &Problem::delivered)};
+                        part("digest", &Output::digest, &Problem::delivered),
+                        part("state", &Output::state, &Problem::batches)};
     }
   };
   struct Expected {
@@ -252,16 +258,21 @@ struct DataLoader : FromParts<DataLoader> {
 class Consumer {
  public:
   Consumer(const DataLoader::Problem& problem, const DataLoader::Input& input, DataLoader::Output& output)
-      : shape_(problem.shape()), step_(problem.step), input_(input), output_(output) {}
+      : shape_(problem.shape()),
+        rounds_(TaskGraph::rounds_of(static_cast<double>(problem.step))),
+        input_(input),
+        output_(output),
+        state_(input.key[0]) {}
   /// Takes batch k, whose rows lie dense at `rows`.
   void take(Index k, const std::byte* rows);
 
  private:
   EpochShape shape_;
-  Index step_;
+  std::uint32_t rounds_;  ///< of a step
   const DataLoader::Input& input_;
   DataLoader::Output& output_;
-  Index next_ = 0;
+  std::uint64_t state_;
+  Index next_ = 0, batches_ = 0;
 };
 
 extern template class detail::TypedOperation<DataLoader>;

@@ -91,6 +91,8 @@ struct TaskGraph : FromParts<TaskGraph> {
 
   /// Does the work of task `task`. All variants call this one function, so that none has better code for it.
   static void run_task(const Input& input, Output& output, TaskId task);
+  /// work(t, x) of so many rounds.
+  static std::uint64_t work(std::uint64_t x, std::uint32_t rounds);
   /// Rounds of work that last `nanoseconds` at 4 GHz.
   static std::uint32_t rounds_of(double nanoseconds);
 };
