@@ -11,6 +11,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <string_view>
 
 namespace assay {
 namespace {

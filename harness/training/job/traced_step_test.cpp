@@ -126,7 +126,7 @@ TEST(TracedStep, DoesNotCoverWhatAContractRefuses) {
     if (part.operation == "gemm") throw Error("a call", "k is too large", "take less");
   };
   std::vector<Written> events = two_steps();
-  events.push_back({"aten::sigmoid", 300, 50, inputs("[[64]]"), "cpu_op", 3});
+  events.push_back({"aten::sigmoid", 850, 50, inputs("[[64]]")});
   const TracedStep step = read(events, too_wide);
   EXPECT_NE(find(step, "elementwise_sigmoid"), nullptr);
   EXPECT_EQ(find(step, "gemm"), nullptr);
