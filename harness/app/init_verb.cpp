@@ -147,11 +147,7 @@ void write_starter(const fs::path& folder, const StarterFile& file) {
 }
 
 std::string indented(const std::string& text) {
-  std::string out = "    ";
-  for (const char c : text) {
-    out += c;
-    if (c == '\n') out += "    ";
-  }
+  const std::string out = "    " + spelled(text, {{'\n', "\n    "}});
   return out.substr(0, out.find_last_not_of(" \n") + 1) + "\n";
 }
 

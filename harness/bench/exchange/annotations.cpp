@@ -4,6 +4,7 @@
 #include "bench/compare/words.hpp"
 #include "core/json/json.hpp"
 #include "core/text/command.hpp"
+#include "core/text/parts.hpp"
 #include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
@@ -65,29 +66,15 @@ std::vector<FailedTrial> failed_trials(const PullRequest& page) {
 
 /// The message of a workflow command, or with `property` the value of one of its properties.
 std::string command_text(std::string_view text, bool property = false) {
-  std::string out;
-  for (const char c : visible(text)) {
-    const bool special = c == '%' || c == '\n' || (property && (c == ':' || c == ','));
-    out += special ? fmt::format("%{:02X}", static_cast<int>(c)) : std::string(1, c);
-  }
-  return out;
+  const std::string out = spelled(visible(text), {{'%', "%25"}, {'\n', "%0A"}});
+  return property ? spelled(out, {{':', "%3A"}, {',', "%2C"}}) : out;
 }
 
 /// Escapes text for content and for attributes in double quotes.
 std::string xml(std::string_view text) {
-  std::string out;
-  for (const char c : visible(text)) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\t':
-      case '\n': out += fmt::format("&#{};", static_cast<int>(c)); break;
-      default: out += c;
-    }
-  }
-  return out;
+  return spelled(
+      visible(text),
+      {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\t', "&#9;"}, {'\n', "&#10;"}});
 }
 
 bool fails(const ComparedRow& verdict) {

@@ -8,6 +8,7 @@
 #include "core/json/json.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/statistics/statistics.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -101,11 +102,7 @@ Json extras_of(const TrialResult& trial) {
   return out;
 }
 
-std::string csv_quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + '"';
-}
+std::string csv_quoted(const std::string& text) { return '"' + spelled(text, {{'"', "\"\""}}) + '"'; }
 
 /// Ten columns with about three digits.
 std::string console_time(double nanoseconds) {

@@ -7,6 +7,7 @@
 #include "core/machine/fields.hpp"
 #include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/parts.hpp"
 #include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
@@ -81,16 +82,7 @@ constexpr double nanoseconds = 1e9;
 
 /// Label values as OpenMetrics escapes them.
 std::string label(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n') {
-      out += "\\n";
-      continue;
-    }
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out;
+  return spelled(text, {{'\n', "\\n"}, {'"', "\\\""}, {'\\', "\\\\"}});
 }
 
 /// Seconds since 1970 of `2026-11-26T15:06:21Z`; nothing for other texts.

@@ -2,6 +2,7 @@
 
 #include "assay/error.hpp"
 #include "core/text/figures.hpp"
+#include "core/text/parts.hpp"
 #include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
@@ -152,12 +153,8 @@ std::string commented(std::string text, const std::string& indent) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '\\') c = '?';
   }
-  std::string out = "// " + indent;
-  for (const char c : wrapped(std::move(text), comment_width)) {
-    out += c;
-    if (c == '\n') out += "// " + indent;
-  }
-  return out + "\n";
+  const std::string start = "// " + indent;
+  return start + spelled(wrapped(text, comment_width), {{'\n', "\n" + start}}) + "\n";
 }
 
 }  // namespace

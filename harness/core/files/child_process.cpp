@@ -2,6 +2,7 @@
 
 #include "core/files/processor_set.hpp"
 #include "core/files/this_program.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -470,16 +471,10 @@ std::string Printed::in_words(std::string_view separator) const {
     const bool cut = stream.text.size() > longest;
     out += out.empty() ? fmt::format("{}it printed: ", separator) : " and ";
     out += cut ? "... \"" : "\"";
-    for (const char one : stream.text.substr(cut ? stream.text.size() - longest : 0)) {
-      if (one == '\n') {
-        out += "\\n";
-      } else if (one == '"' || one == '\\') {
-        out += std::string("\\") + one;
-      } else if (one >= ' ' && one <= '~') {
-        out += one;
-      } else {
-        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(one));
-      }
+    const std::string shown = stream.text.substr(cut ? stream.text.size() - longest : 0);
+    for (const char one : spelled(shown, {{'\n', "\\n"}, {'"', "\\\""}, {'\\', "\\\\"}})) {
+      const bool plain = one >= ' ' && one <= '~';
+      out += plain ? std::string(1, one) : fmt::format("\\x{:02x}", static_cast<unsigned char>(one));
     }
     out += '"';
   }

@@ -5,6 +5,7 @@
 
 #include "core/markup/embedded_page.hpp"
 #include "core/markup/escaping.hpp"
+#include "core/text/parts.hpp"
 #include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
@@ -82,9 +83,7 @@ void add(Json& out, const std::vector<Block>& blocks) {
 
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
+  return '"' + spelled(text, {{'"', "\"\""}}) + '"';
 }
 
 std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : ""; }

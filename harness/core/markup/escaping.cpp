@@ -1,10 +1,9 @@
 #include "core/markup/escaping.hpp"
 
+#include "core/text/parts.hpp"
 #include "core/text/utf8.hpp"
 
 #include <algorithm>
-#include <initializer_list>
-#include <utility>
 
 namespace assay {
 namespace {
@@ -17,14 +16,6 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_of_word(char c) {
   return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || static_cast<unsigned char>(c) >= 0x80;
-}
-
-using Entities = std::initializer_list<std::pair<char, std::string_view>>;
-
-/// Returns the entity of the character, or the character itself.
-std::string spelled(char c, const Entities& entities) {
-  const auto found = std::ranges::find(entities, c, &std::pair<char, std::string_view>::first);
-  return found == entities.end() ? std::string(1, c) : std::string(found->second);
 }
 
 /// Whether a forge would find a link, a name or a number at the border of `before` and `after`. GitHub:
@@ -65,7 +56,7 @@ std::string prose(std::string_view text, bool in_a_cell) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (is_markup(text, i, in_a_cell)) out += '\\';
     // GitHub takes formulas out before it heeds a backslash.
-    out += spelled(text[i], {{'<', "&lt;"}, {'&', "&amp;"}, {'$', "&#36;"}});
+    out += spelled(text.substr(i, 1), {{'<', "&lt;"}, {'&', "&amp;"}, {'$', "&#36;"}});
     if (needs_break(text.substr(0, i + 1), text.substr(i + 1))) out += zero_width_space;
   }
   return out;
@@ -103,16 +94,10 @@ std::string fenced(std::string_view text) {
 std::string html(std::string_view text, bool in_markdown) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    out += spelled(text[i], {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}});
+    out += spelled(text.substr(i, 1),
+                   {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}});
     if (in_markdown && needs_break(text.substr(0, i + 1), text.substr(i + 1))) out += zero_width_space;
   }
-  return out;
-}
-
-/// These characters occur only within strings of JSON, where HTML and XML read the escapes alike.
-std::string json_in_script(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += spelled(c, {{'&', "\\u0026"}, {'<', "\\u003c"}, {'>', "\\u003e"}});
   return out;
 }
 
@@ -129,7 +114,8 @@ std::string escaped(std::string_view text, Place place) {
     case Place::html: return html(line, false);
     case Place::summary: return html(line, true);
     case Place::terminal: return line;
-    case Place::json: return json_in_script(line);
+    // These characters occur only within strings of JSON, where HTML and XML read the escapes alike.
+    case Place::json: return spelled(line, {{'&', "\\u0026"}, {'<', "\\u003c"}, {'>', "\\u003e"}});
   }
   return "";
 }

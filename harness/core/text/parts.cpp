@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 namespace assay {
 namespace {
@@ -23,6 +22,15 @@ std::size_t edits(std::string_view from, std::string_view to) {
 }
 
 }  // namespace
+
+std::string spelled(std::string_view text, Spellings spellings) {
+  std::string out;
+  for (const char& c : text) {
+    const auto found = std::ranges::find(spellings, c, &std::pair<char, std::string_view>::first);
+    out += found == spellings.end() ? std::string_view(&c, 1) : found->second;
+  }
+  return out;
+}
 
 std::vector<std::string> near_names(std::string_view text, std::span<const std::string> names,
                                     std::size_t most) {

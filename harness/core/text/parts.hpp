@@ -4,11 +4,13 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -36,6 +38,11 @@ std::optional<Number> number_from(std::string_view text) {
   }
   return out;
 }
+
+/// Characters, each with what is written for it.
+using Spellings = std::initializer_list<std::pair<char, std::string_view>>;
+/// Returns the text with its characters spelled so; others stay.
+std::string spelled(std::string_view text, Spellings spellings);
 
 /// The `most` names that take the fewest insertions, deletions and replacements of single characters to reach
 /// from `text`, nearest first.
