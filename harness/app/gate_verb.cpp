@@ -9,6 +9,7 @@
 #include "bench/exchange/annotations.hpp"
 #include "bench/gate/gates.hpp"
 #include "bench/report/content.hpp"
+#include "core/files/this_program.hpp"
 #include "core/text/command.hpp"
 
 #include <fmt/format.h>
@@ -17,17 +18,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <iterator>
 #include <utility>
 
 namespace assay {
 namespace {
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 /// The line of an outcome that leaves open what was asked; empty for others.
 std::string nothing_decided(const Outcome& outcome) {
@@ -44,13 +39,13 @@ std::size_t size_of(const std::string& file) {
 void put_github_outputs(const std::string& json, const PullRequest& page, const Results& after,
                         const Outcome& outcome) {
   print_visible(json == "-" ? stderr : stdout, "{}", github_annotations(page, after.suite));
-  if (const std::string file = variable("GITHUB_STEP_SUMMARY"); !file.empty()) {
+  if (const std::string file = variable("GITHUB_STEP_SUMMARY").value_or(""); !file.empty()) {
     // A blank line before it: what stands there may end in a paragraph.
     const std::size_t room = most_summary_bytes - std::min(most_summary_bytes, size_of(file) + 1);
     append_to_file(file, "\n" + pull_request_markdown(page, room),
                    "check GITHUB_STEP_SUMMARY, which names it");
   }
-  if (const std::string file = variable("GITHUB_OUTPUT"); !file.empty())
+  if (const std::string file = variable("GITHUB_OUTPUT").value_or(""); !file.empty())
     append_to_file(file, github_outputs(page.comparison, std::string(outcome.ci_word())),
                    "check GITHUB_OUTPUT, which names it");
 }
@@ -71,7 +66,8 @@ void write_outputs(const OutcomeOptions& options, PullRequest page, const Result
     const std::string suite = options.suite.empty() ? after.suite : options.suite.string();
     write_file(files.code_quality, gitlab_code_quality(page, suite));
   }
-  if (!variable("GITHUB_ACTIONS").empty()) put_github_outputs(options.json, page, after, outcome);
+  if (!variable("GITHUB_ACTIONS").value_or("").empty())
+    put_github_outputs(options.json, page, after, outcome);
 }
 
 /// The command that repeats the largest slow-down; no repetition of this gate shows what several steps add up
@@ -136,15 +132,15 @@ std::string text_of(const BaselineGate& gate) {
 }  // namespace
 
 Date today() {
-  constexpr const char* variable = "ASSAY_TODAY";
-  const char* const given = std::getenv(variable);
-  if (given == nullptr) return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
-  const auto day = date_from(given);
+  constexpr const char* name = "ASSAY_TODAY";
+  const auto given = variable(name);
+  if (!given) return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  const auto day = date_from(*given);
   if (!day) {
-    throw Error(variable, fmt::format("is \"{}\", which is no day", given),
+    throw Error(name, fmt::format("is \"{}\", which is no day", *given),
                 "unset it, or write it as 2026-10-01");
   }
-  print_visible(stderr, "today is taken to be {}, as {} says\n", date_text(*day), variable);
+  print_visible(stderr, "today is taken to be {}, as {} says\n", date_text(*day), name);
   return *day;
 }
 

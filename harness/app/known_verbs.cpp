@@ -274,9 +274,9 @@ bool has_teeth(const Registry& registry) {
 
 /// A stale judge would find what this build's judge no longer does.
 void require_same_build() {
-  const char* const wanted = std::getenv(commit_variable);
   const std::string& here = build_info().commit;
-  if (wanted == nullptr || wanted == here) return;
+  const std::string wanted = variable(commit_variable).value_or(here);
+  if (wanted == here) return;
   const std::filesystem::path program = this_program();
   throw Error(program.string(),
               fmt::format("is of commit {}, and the program that starts it of {}", here, wanted),
@@ -405,8 +405,7 @@ void require_teeth(const Registry& registry, std::string_view request) {
                 fmt::format("run it in a shell: assay {}", request));
   }
   const std::filesystem::path program = this_program();
-  const char* const path = std::getenv("PATH");
-  const std::filesystem::path teeth = find_teeth(program, path != nullptr ? path : "");
+  const std::filesystem::path teeth = find_teeth(program, variable("PATH").value_or(""));
   if (teeth.empty()) {
     throw Error(std::string(request),
                 "needs the program assay-teeth, which has the kernels that are wrong or cheat",

@@ -4,6 +4,7 @@
 #include "assay/files.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/scratch.hpp"
+#include "core/files/this_program.hpp"
 #include "core/json/fields.hpp"
 #include "core/json/json.hpp"
 #include "core/machine/build_info.hpp"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <optional>
 #include <sstream>
 
@@ -28,11 +28,6 @@ bool decides_machine_code(const std::string& name, std::string_view type) {
   if (name == "ASSAY_PLANT") return false;  // a slow-down of the head alone
   return type == "BOOL" || type == "STRING" || type == "UNINITIALIZED" ||
          name.starts_with("FETCHCONTENT_SOURCE_DIR_") || std::ranges::find(paths, name) != paths.end();
-}
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
 }
 
 /// The value of `set(NAME "value")`.
@@ -172,9 +167,11 @@ BuildSettings settings_of(const fs::path& build, bool kernels) {
     out.identity += argument + '\n';
   };
   if (build.empty()) {
-    if (!variable("CXX").empty()) decide("-DCMAKE_CXX_COMPILER=" + variable("CXX"));
+    const std::string compiler = variable("CXX").value_or("");
+    if (!compiler.empty()) decide("-DCMAKE_CXX_COMPILER=" + compiler);
     // CMake reads these by itself.
-    for (const char* name : {"CC", "CFLAGS", "CXXFLAGS", "LDFLAGS"}) out.identity += variable(name) + '\n';
+    for (const char* name : {"CC", "CFLAGS", "CXXFLAGS", "LDFLAGS"})
+      out.identity += variable(name).value_or("") + '\n';
   }
   for (const auto& [name, value] : out.definitions) decide(fmt::format("-D{}={}", name, value));
   auto entries = build.empty() ? std::map<std::string, std::string>{} : cache_entries_of(build);

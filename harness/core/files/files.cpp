@@ -1,5 +1,6 @@
 #include "assay/files.hpp"
 #include "assay/error.hpp"
+#include "core/files/this_program.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <fstream>
 #include <string_view>
 #include <system_error>
@@ -108,13 +108,9 @@ void write_file(const fs::path& file, const std::string& content) {
 }
 
 fs::path cache_folder() {
-  const auto folder_in = [](const char* variable) -> fs::path {
-    const char* const value = std::getenv(variable);
-    return value == nullptr ? "" : value;
-  };
-  fs::path folder = folder_in("XDG_CACHE_HOME");
+  fs::path folder = variable("XDG_CACHE_HOME").value_or("");
   if (!folder.is_absolute()) {  // as the specification of these folders demands
-    folder = folder_in("HOME");
+    folder = variable("HOME").value_or("");
     if (!folder.is_absolute()) return {};
     folder /= ".cache";
   }

@@ -93,6 +93,11 @@ void start_anew_with(const Variables& variables, char** arguments) {
   if (!unknown) execv(file.c_str(), arguments);
 }
 
+std::optional<std::string> variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
 bool is_embedded_side(const std::filesystem::path& program) { return program.string().starts_with('@'); }
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ pid_t start_this_program(const std::vector<std::string>& arguments, const ChildS
 /// read them when they are loaded. `arguments` are the arguments of main(). Returns where all are set, or
 /// where the start fails.
 void start_anew_with(const Variables& variables, char** arguments);
+
+/// The value of a variable of the environment; nothing where it is not set.
+std::optional<std::string> variable(const char* name);
 
 /// A side of a comparison that is no file: `@name` is this program with this variable set to the name. A
 /// program that embeds assay tells its sides apart by it.

@@ -1,6 +1,7 @@
 #include "core/machine/doctor.hpp"
 
 #include "core/files/processor_set.hpp"
+#include "core/files/this_program.hpp"
 #include "core/machine/fields.hpp"
 #include "core/text/figures.hpp"
 
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 namespace assay {
 namespace {
@@ -220,11 +220,6 @@ Diagnosis of_kinds_of_gates(const NoiseProbe& noise) {
   const bool alone = noise.weather.other_busy_share <= busy && noise.weather.steal_share <= stolen;
   return {"gates", fmt::format("two builds or programs in turns: {} %; stored baselines: {}", *tightest,
                                alone ? fmt::format("{} %", std::max(5, *tightest)) : "not while others run")};
-}
-
-std::optional<std::string> variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 }  // namespace

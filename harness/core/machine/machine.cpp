@@ -4,6 +4,7 @@
 
 #include "assay/caches.hpp"
 #include "core/files/processor_set.hpp"
+#include "core/files/this_program.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/machine/limits.hpp"
 #include "core/machine/openblas.hpp"
@@ -19,7 +20,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 
@@ -91,10 +91,8 @@ std::string mitigations() {
 // Variables that change how the same program runs. The first few are always listed,
 // since unset is a setting too.
 void add_environment(std::vector<Fact>& facts) {
-  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE", "OMP_PROC_BIND"}) {
-    const char* value = std::getenv(name);
-    facts.push_back({name, value == nullptr ? "unset" : value});
-  }
+  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE", "OMP_PROC_BIND"})
+    facts.push_back({name, variable(name).value_or("unset")});
   std::vector<Fact> set;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;

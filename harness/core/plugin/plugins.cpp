@@ -5,6 +5,7 @@
 #include "core/plugin/library.hpp"
 #include "core/registry/erased_operation.hpp"
 #include "core/registry/parts.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -611,11 +611,9 @@ void add_all(Registry& registry, const std::shared_ptr<const PluginLibrary>& lib
 
 std::vector<std::filesystem::path> plugins_here() {
   std::vector<std::filesystem::path> out;
-  const char* text = std::getenv(plugins_variable);
-  for (std::string_view rest = text == nullptr ? "" : text; !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find(':'));
+  const std::string text = variable(plugins_variable).value_or("");
+  for (const std::string_view one : parts_of(text, ':')) {
     if (!one.empty()) out.emplace_back(one);
-    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
   }
   return out;
 }
