@@ -167,7 +167,7 @@ void add_options(Candidates& out, std::string_view name, const std::string& prev
     if (verb.name() != name) continue;
     const Call call = verb.make();
     for (const Option& option : call.options.all()) {
-      if (!option.is_named(previous) || std::holds_alternative<bool*>(option.value)) continue;
+      if (!option.is_named(previous) || option.holds<bool*>()) continue;
       out = {};
       if (const auto* choice = std::get_if<WordChoice>(&option.value)) {
         for (const std::string_view word : choice->words) {

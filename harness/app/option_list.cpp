@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <concepts>
-#include <type_traits>
 #include <utility>
 
 namespace assay {
@@ -127,7 +126,7 @@ struct Read {
 /// option.
 std::string typed(const Option& option, const std::string& text) {
   if (option.is_positional()) return shell_word(text);
-  if (std::holds_alternative<bool*>(option.value)) return option.name();
+  if (option.holds<bool*>()) return option.name();
   const bool is_short = !option.name().starts_with("--");
   const char* const between = !text.starts_with('-') ? " " : is_short ? "" : "=";
   return option.name() + between + shell_word(text);
@@ -144,33 +143,19 @@ std::string_view Option::long_name() const {
 bool Option::is_named(std::string_view name) const { return std::ranges::count(all_names(), name) > 0; }
 
 std::string Option::type() const {
+  if (holds<bool*>()) return "";
+  if (const auto* choice = std::get_if<WordChoice>(&value)) return typed_words(*choice, "|");
+  if (holds<std::string*, std::vector<std::string>*>()) return "TEXT";
+  if (holds<fs::path*, std::vector<fs::path>*>()) return "PATH";
   const auto with_range = [](const char* name, auto low, auto high, bool bounded) {
     return bounded
                ? fmt::format("{} in [{:g} - {:g}]", name, static_cast<double>(low), static_cast<double>(high))
                : std::string(name);
   };
-  return std::visit(
-      [&](const auto& one) -> std::string {
-        using T = std::decay_t<decltype(one)>;
-        if constexpr (std::is_same_v<T, bool*>) {
-          return "";
-        } else if constexpr (std::is_same_v<T, WordChoice>) {
-          return typed_words(one, "|");
-        } else if constexpr (std::is_same_v<T, double*> || std::is_same_v<T, std::optional<double>*> ||
-                             std::is_same_v<T, std::vector<double>*>) {
-          return with_range("FLOAT", rule.least, rule.most, rule.least != OptionRule{}.least);
-        } else if constexpr (std::is_same_v<T, std::string*> ||
-                             std::is_same_v<T, std::vector<std::string>*>) {
-          return "TEXT";
-        } else if constexpr (std::is_same_v<T, std::filesystem::path*> ||
-                             std::is_same_v<T, std::vector<std::filesystem::path>*>) {
-          return "PATH";
-        } else {
-          return with_range("INT", rule.low, rule.high,
-                            rule.low != OptionRule{}.low && rule.high != OptionRule{}.high);
-        }
-      },
-      value);
+  if (holds<double*, std::optional<double>*, std::vector<double>*>())
+    return with_range("FLOAT", rule.least, rule.most, rule.least != OptionRule{}.least);
+  return with_range("INT", rule.low, rule.high,
+                    rule.low != OptionRule{}.low && rule.high != OptionRule{}.high);
 }
 
 std::vector<std::string> Option::texts() const {

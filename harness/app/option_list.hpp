@@ -72,6 +72,11 @@ struct Option {
   std::string_view about;
   OptionRule rule;
 
+  /// Whether its value has one of these types.
+  template <class... Types>
+  bool holds() const {
+    return (std::holds_alternative<Types>(value) || ...);
+  }
   std::string name() const { return std::string(names.substr(0, names.find(','))); }
   /// The name that begins with two dashes; all names where none does.
   std::string_view long_name() const;

@@ -16,20 +16,17 @@ constexpr std::size_t help_column = 34;
 
 bool takes_commas(const Option& option) {
   if (option.rule.behind_dashes || option.rule.several) return false;
-  return std::holds_alternative<std::vector<int>*>(option.value) ||
-         std::holds_alternative<std::vector<Index>*>(option.value) ||
-         std::holds_alternative<std::vector<double>*>(option.value) ||
-         std::holds_alternative<std::vector<std::string>*>(option.value);
+  return option
+      .holds<std::vector<int>*, std::vector<Index>*, std::vector<double>*, std::vector<std::string>*>();
 }
 
 CLI::Option* declare(CLI::App& app, const Option& option) {
   const std::string names(option.names), about(option.about);
-  if (std::holds_alternative<bool*>(option.value)) return app.add_flag(names, about);
+  if (option.holds<bool*>()) return app.add_flag(names, about);
   CLI::Option* out = app.add_option(
       names, [](const CLI::results_t&) { return true; }, about);
   out->type_name(option.type());
-  const bool paths =
-      option.rule.several || std::holds_alternative<std::vector<std::filesystem::path>*>(option.value);
+  const bool paths = option.rule.several || option.holds<std::vector<std::filesystem::path>*>();
   if ((paths && (option.rule.several || option.is_positional())) || option.rule.behind_dashes) {
     out->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args();
   } else if (paths || takes_commas(option)) {
@@ -87,7 +84,7 @@ std::string read_variables(Option& option, const Environment& environment) {
   for (const std::string_view name : option.rule.variables) {
     const char* const value = environment(std::string(name).c_str());
     if (value == nullptr || *value == '\0') continue;
-    option.read({std::holds_alternative<bool*>(option.value) ? truth_of(value) : value});
+    option.read({option.holds<bool*>() ? truth_of(value) : value});
     return std::string(name);
   }
   return "";
@@ -151,7 +148,7 @@ std::vector<std::string> read_options(const std::string& program, OptionList& op
     if (theirs.count() == 0) {
       const std::string variable = read_variables(option, environment);
       if (!variable.empty()) require_not_excluded(option, variable, declared, options);
-    } else if (std::holds_alternative<bool*>(option.value)) {
+    } else if (option.holds<bool*>()) {
       option.read({theirs.as<bool>() ? "true" : "false"});
     } else {
       std::vector<std::string> texts = theirs.results();
