@@ -127,6 +127,7 @@ struct List {
   std::size_t most = 0;  ///< shown; further items are counted. 0: no limit. JSON has all.
 
   std::size_t shown() const { return most == 0 ? items.size() : std::min(most, items.size()); }
+  std::size_t more() const { return items.size() - shown(); }
 };
 List list_of(const std::vector<std::string>& lines, std::string tag = {});
 

@@ -148,12 +148,9 @@ class MarkdownWriter {
   }
 
   std::string section(const Section& section) {
-    const int outside = depth_;
-    depth_ += section.folded ? 1 : 0;
+    if (section.folded) return of(Details{section.title, section.blocks});
     const std::string body = blocks(section.blocks);
-    depth_ = outside;
     if (body.empty() || section.title.empty()) return body;
-    if (section.folded) return folded(summary(section.title), body);
     return fmt::format("{} {}\n\n{}", std::string(static_cast<std::size_t>(2 + section.depth), '#'),
                        prose(section.title), body);
   }
@@ -170,8 +167,7 @@ class MarkdownWriter {
       out += "* " + prose(list.items[i].text) + "\n";
       for (const Text& line : list.items[i].below) out += "  * " + prose(line) + "\n";
     }
-    if (list.shown() < list.items.size())
-      out += fmt::format("* and {} more\n", list.items.size() - list.shown());
+    if (list.more() > 0) out += fmt::format("* and {} more\n", list.more());
     return out;
   }
 
@@ -268,8 +264,7 @@ class PageWriter {
       if (!below.empty()) out += "\n<ul>\n" + below + "</ul>";
       out += "</li>\n";
     }
-    if (list.shown() < list.items.size())
-      out += fmt::format("<li>and {} more</li>\n", list.items.size() - list.shown());
+    if (list.more() > 0) out += fmt::format("<li>and {} more</li>\n", list.more());
     return out + "</ul>\n";
   }
 
@@ -476,8 +471,7 @@ std::string of(const List& list) {
     out += wrapped_line(terminal(list.items[i].text), "  ", "      ");
     for (const Text& line : list.items[i].below) out += wrapped_line(terminal(line), "    ", "      ");
   }
-  if (list.shown() < list.items.size())
-    out += fmt::format("  and {} more\n", list.items.size() - list.shown());
+  if (list.more() > 0) out += fmt::format("  and {} more\n", list.more());
   return out;
 }
 

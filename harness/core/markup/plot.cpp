@@ -215,6 +215,12 @@ void draw_ticks(Picture& out, const Axis& axis, const std::vector<double>& ticks
   }
 }
 
+Plot without_marks(const std::string& label, double height, const std::string& why) {
+  Picture out(label, height);
+  out.text(left_edge, 40, why, "start");
+  return out.take();
+}
+
 /// `more` are attributes, `behind` lies behind the plot.
 std::string svg(const Plot& plot, std::string_view width, std::string_view more, std::string_view behind) {
   return fmt::format(
@@ -300,11 +306,9 @@ Plot roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roo
       roofs, [](const PlottedRoof& roof) { return roof.sloped && is_place(roof.rate, true); });
   constexpr double top = 24, bottom = 300, legend = bottom + 50;
   const double end_of_legend = legend + 16 * static_cast<double>((slopes + 1) / 2);
-  Picture out(label, end_of_legend + room_for(more));
-  if (across.empty() || up.empty()) {
-    out.text(left_edge, 40, "nothing to draw", "start");
-    return out.take();
-  }
+  const double height = end_of_legend + room_for(more);
+  if (across.empty() || up.empty()) return without_marks(label, height, "nothing to draw");
+  Picture out(label, height);
   across = across.widened(true, 0.3);
   up = up.widened(true, 0.3);
   // The names of rates stand behind the last mark.
@@ -365,11 +369,8 @@ Plot strip_plot(const std::string& label, const std::vector<PlottedSamples>& sid
     longest = std::max(longest, count);
   }
   constexpr double top = 22, bottom = 110;
+  if (range.empty()) return without_marks(label, bottom + 24, "no samples");
   Picture out(label, bottom + 24);
-  if (range.empty()) {
-    out.text(left_edge, 40, "no samples", "start");
-    return out.take();
-  }
   if (logarithmic) range.take(1);
   range = range.widened(logarithmic, 0.005);
   const Axis y(range.low, range.high, bottom, top, logarithmic);
@@ -431,11 +432,8 @@ Plot sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes)
     up.take(size.ratio.high);
   }
   constexpr double top = 20, bottom = 150;
+  if (shown.empty()) return without_marks(label, bottom + 36, "no sizes");
   Picture out(label, bottom + 36);
-  if (shown.empty()) {
-    out.text(left_edge, 40, "no sizes", "start");
-    return out.take();
-  }
   across = across.widened(true, 0.2);
   up = up.widened(true, 0.05);
   const Axis x(across.low, across.high, left_edge + 8, right_edge, true),

@@ -84,10 +84,7 @@ std::string quantity_text(std::int64_t count, std::string_view one, std::string_
   return more.empty() ? fmt::format("{} {}s", count, one) : fmt::format("{} {}", count, more);
 }
 
-std::string seconds_text(double seconds) {
-  const Unit& unit = unit_for(seconds, time_units);
-  return fmt::format("{} {}", figure(seconds / unit.size), unit.name);
-}
+std::string seconds_text(double seconds) { return interval_text({.middle = seconds}, 3, false); }
 
 std::string seconds_text(const Interval& seconds) { return interval_text(seconds, 3, true); }
 
