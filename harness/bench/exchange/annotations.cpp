@@ -132,17 +132,13 @@ std::string case_of_all(const std::string& suite, const std::string& name, const
 }
 
 std::string counts_of(const Comparison& comparison, bool has_error) {
-  const auto& verdicts = comparison.rows;
-  const auto failures = std::ranges::count_if(verdicts, [](const ComparedRow& v) { return fails(v); });
-  const auto passed = std::ranges::count_if(verdicts, passes);
-  const auto rows = static_cast<std::ptrdiff_t>(verdicts.size());
-  const auto objections = static_cast<std::ptrdiff_t>(comparison.objections.size());
-  const auto failed =
-      std::ranges::count_if(verdicts, [](const ComparedRow& v) { return has_failed(v.standing); });
-  const auto errors = failed + (has_error ? 1 : 0);
-  return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
-                     rows + objections + (has_error ? 1 : 0), failures + objections, errors,
-                     rows - failures - passed - failed);
+  const auto count = [&](auto which) { return std::ranges::count_if(comparison.rows, which); };
+  const auto failures = count([](const ComparedRow&v) { return fails(v); }), passed = count(passes);
+  const auto failed = count([](const ComparedRow& v) { return has_failed(v.standing); });
+  const std::ptrdiff_t rows = std::ssize(comparison.rows), objections = std::ssize(comparison.objections),
+                       error = has_error ? 1 : 0;
+  return fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"", rows + objections + error,
+                     failures + objections, failed + error, rows - failures - passed - failed);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ namespace {
 
 /// A case with the variant in use and the fastest variant.
 struct Replacement {
+  std::string name{};
   const TrialResult* present = nullptr;
   const TrialResult* best = nullptr;
   double weight = 1;  ///< calls in an epoch
@@ -71,29 +72,24 @@ std::size_t shared_launches(const std::vector<Replacement>& cases) {
 std::vector<Replacement> replacements(const AuditRequest& request, bool is_network,
                                       std::vector<std::string>& not_examined) {
   const Results& results = request.results;
-  std::vector<std::string> names;
-  std::map<std::string, Replacement> cases;
+  std::vector<Replacement> out;
   const std::regex in_use(request.present);
   for (const TrialResult& trial : results.trials) {
     const std::string name = case_of(trial);
     if (is_network && trial.per_step <= 0) continue;
-    if (!cases.contains(name)) names.push_back(name);
-    Replacement& one = cases[name];
+    auto known = std::ranges::find(out, name, &Replacement::name);
+    if (known == out.end()) known = out.insert(known, {.name = name});
+    Replacement& one = *known;
     one.weight = is_network ? trial.per_step * results.steps_per_epoch : 1;
     if (!is_measured(trial)) continue;
     const bool is_present = !request.present.empty() && std::regex_search(trial.key, in_use);
     if (is_present || (trial.variant == "naive" && one.present == nullptr)) one.present = &trial;
     if (one.best == nullptr || time_of(trial).middle < time_of(*one.best).middle) one.best = &trial;
   }
-  std::vector<Replacement> out;
-  for (const std::string& name : names) {
-    const Replacement& one = cases[name];
-    if (one.present == nullptr) {
-      not_examined.push_back(name + ": what is in use there has no time");
-    } else {
-      out.push_back(one);
-    }
-  }
+  std::erase_if(out, [&](const Replacement& one) {
+    if (one.present == nullptr) not_examined.push_back(one.name + ": what is in use there has no time");
+    return one.present == nullptr;
+  });
   return out;
 }
 

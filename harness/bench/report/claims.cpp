@@ -61,25 +61,21 @@ PartFinding open(std::string why) { return {.why = std::move(why)}; }
 /// Decides by the whole interval of the value against the claimed range.
 void decide_value(const ClaimPart& part, PartFinding& finding) {
   const Interval& value = *finding.value;
-  if (value.basis == Basis::slices || value.coverage <= 0) {
-    finding.why = "one process start says nothing about the next: more launches would decide";
-  } else if (value.high < part.from) {
-    finding.standing = ClaimStanding::shortfall;
-    finding.why = "the whole interval lies below the claim";
-  } else if (value.low >= part.from) {
-    // A gain of a part is a smaller gain of the whole.
-    if (part.part_of_whole) {
-      finding.why = "as much or more of what was timed, which is only a part of the whole";
-    } else if (value.low > part.to) {
-      finding.standing = ClaimStanding::exceeded;
-      finding.why = "the whole interval lies above the claim";
-    } else {
-      finding.standing = ClaimStanding::confirmed;
-      finding.why = "no part of the interval lies below the claim";
-    }
-  } else {
-    finding.why = "undecided: the interval reaches to both sides of the claim's lower end";
-  }
+  const auto decide = [&](const char* why, ClaimStanding standing = ClaimStanding::not_measured) {
+    finding.why = why;
+    finding.standing = standing;
+  };
+  if (value.basis == Basis::slices || value.coverage <= 0)
+    return decide("one process start says nothing about the next: more launches would decide");
+  if (value.high < part.from)
+    return decide("the whole interval lies below the claim", ClaimStanding::shortfall);
+  if (value.low < part.from)
+    return decide("undecided: the interval reaches to both sides of the claim's lower end");
+  // A gain of a part is a smaller gain of the whole.
+  if (part.part_of_whole)
+    return decide("as much or more of what was timed, which is only a part of the whole");
+  if (value.low > part.to) return decide("the whole interval lies above the claim", ClaimStanding::exceeded);
+  decide("no part of the interval lies below the claim", ClaimStanding::confirmed);
 }
 
 /// A claim above its bound is OVER BOUND, unless a measurement exceeds the bound, too: then the bound is
@@ -120,19 +116,14 @@ std::optional<Interval> value_of(const ClaimPart& part, const TrialResult& trial
   const auto saved = [](double own, double others) -> std::optional<Interval> {
     return others > 0 ? std::optional(exactly(1 - own / others)) : std::nullopt;
   };
-  switch (part.figure) {
-    case ClaimedFigure::seconds: return time_of(trial);
-    case ClaimedFigure::rate:
-      return mapped(time_of(trial), [&](double seconds) { return part.items / seconds; });
-    case ClaimedFigure::workspace_saved:
-      return other == nullptr
-                 ? std::nullopt
-                 : saved(figure_of(trial, "workspace_bytes"), figure_of(*other, "workspace_bytes"));
-    case ClaimedFigure::allocations_saved:
-      return other == nullptr ? std::nullopt : saved(bytes_needed(trial), bytes_needed(*other));
-    default: break;
-  }
+  if (part.figure == ClaimedFigure::seconds) return time_of(trial);
+  if (part.figure == ClaimedFigure::rate)
+    return mapped(time_of(trial), [&](double seconds) { return part.items / seconds; });
   if (other == nullptr) return std::nullopt;
+  if (part.figure == ClaimedFigure::workspace_saved)
+    return saved(figure_of(trial, "workspace_bytes"), figure_of(*other, "workspace_bytes"));
+  if (part.figure == ClaimedFigure::allocations_saved)
+    return saved(bytes_needed(trial), bytes_needed(*other));
   const Interval ratio = speedup(*other, trial);
   if (ratio.middle <= 0) return std::nullopt;
   return figure_of_speedup(part.figure, ratio);

@@ -116,16 +116,13 @@ std::vector<TrustRow> trust_of(const Results& results) {
   return out;
 }
 
-/// Returns the least slow-down that would put the lower end of the interval above the limit, with the spread
-/// of this trial.
-double visible(const ComparedRow& verdict) {
-  return verdict.limit * verdict.ratio.middle / verdict.ratio.low - 1;
-}
-
 void find_visible(Summary& out, const Comparison& comparison) {
   std::vector<double> changes;
   for (const ComparedRow& verdict : comparison.rows) {
-    if (is_judged(verdict.standing) && verdict.ratio.low > 0) changes.push_back(visible(verdict));
+    if (!is_judged(verdict.standing) || verdict.ratio.low <= 0) continue;
+    // The least slow-down that would put the lower end of the interval above the limit, with the spread of
+    // this trial.
+    changes.push_back(verdict.limit * verdict.ratio.middle / verdict.ratio.low - 1);
   }
   if (changes.empty()) return;
   std::ranges::sort(changes);
