@@ -37,32 +37,18 @@ std::string family_of(const LoggedEpoch& epoch) {
   return to_json(job);
 }
 
-/// Errors of predictions, each against its measurement, by the order and the name of their rows.
-class Errors {
- public:
-  void add(int order, const std::string& name, const Interval& predicted, double measured) {
-    Row& row = rows_[{order, name}];
-    row.errors.push_back(std::abs(predicted.middle / measured - 1));
+/// Errors of predictions of one kind, each against its measurement.
+struct Errors {
+  std::vector<double> errors;
+  std::size_t with_interval = 0, inside = 0;
+
+  void add(const Interval& predicted, double measured) {
+    errors.push_back(std::abs(predicted.middle / measured - 1));
     const auto held = holds(predicted, measured);
     if (!held || predicted.coverage <= 0) return;
-    ++row.with_interval;
-    if (*held) ++row.inside;
+    ++with_interval;
+    if (*held) ++inside;
   }
-  std::vector<ErrorSummary> summaries() const {
-    std::vector<ErrorSummary> out;
-    for (const auto& [key, row] : rows_) {
-      out.push_back({key.second, row.errors.size(), median(row.errors), quantile(row.errors, 0.95),
-                     std::ranges::max(row.errors), row.with_interval, row.inside});
-    }
-    return out;
-  }
-
- private:
-  struct Row {
-    std::vector<double> errors;
-    std::size_t with_interval = 0, inside = 0;
-  };
-  std::map<std::pair<int, std::string>, Row> rows_;
 };
 
 using Family = std::vector<const LoggedEpoch*>;
@@ -309,9 +295,8 @@ std::vector<LoggedEpoch> epoch_log_from(const std::string& text, const std::stri
   for (std::string line; std::getline(lines, line);) {
     ++number;
     if (line.empty()) continue;
-    const std::string place = fmt::format("{}, line {}", where, number);
-    const Json value = parse_json(line, place);
-    out.push_back(value_from<LoggedEpoch>(JsonField(value, place, "`assay epoch --log` writes such lines")));
+    out.push_back(value_from<LoggedEpoch>(line, fmt::format("{}, line {}", where, number),
+                                          "`assay epoch --log` writes such lines"));
   }
   return out;
 }
@@ -328,30 +313,30 @@ std::vector<double> earlier_errors(const std::vector<LoggedEpoch>& log, const st
 }
 
 std::vector<ErrorSummary> errors_of(const std::vector<LoggedEpoch>& log) {
-  Errors errors;
-  const auto add_at_pace = [&](int order, std::string_view name, double predicted, const LoggedEpoch& from,
+  std::map<std::pair<int, std::string>, Errors> rows;  // by their order and name
+  const auto add_at_pace = [&](int order, const std::string& name, double predicted, const LoggedEpoch& from,
                                const LoggedEpoch& run) {
     const double pace = pace_of(from, run);
-    if (pace > 0) errors.add(order, std::string(name), {.middle = pace * predicted}, run.seconds);
+    if (pace > 0) rows[{order, name}].add({.middle = pace * predicted}, run.seconds);
   };
   const std::string m4(name_of(Model::queue)), own = std::string(same_setting);
   for (const LoggedEpoch& epoch : log) {
     for (const LoggedModel& one : epoch.models) {
-      errors.add(0, own + one.model, one.seconds, epoch.seconds);
+      rows[{0, own + one.model}].add(one.seconds, epoch.seconds);
       if (one.model == m4)
         add_at_pace(2, own + m4 + std::string(at_the_pace), one.seconds.middle, epoch, epoch);
     }
     const Interval& experienced = epoch.experience.seconds;
-    if (experienced.coverage > 0) errors.add(1, std::string(with_experience), experienced, epoch.seconds);
+    if (experienced.coverage > 0) rows[{1, std::string(with_experience)}].add(experienced, epoch.seconds);
     for (const LoggedSegment& one : epoch.segments)
-      errors.add(3, one.name + " alone", one.predicted, one.seconds);
+      rows[{3, one.name + " alone"}].add(one.predicted, one.seconds);
   }
   for (const auto& [name, family] : families(log)) {
     for (const LoggedEpoch* from : family) {
       for (const Elsewhere& one : from->elsewhere) {
         if (one.setting == setting_of(from->job.plan)) continue;
         const double seconds = measured(family, one.setting);
-        if (seconds > 0) errors.add(4, std::string(unrun_setting), {.middle = one.seconds}, seconds);
+        if (seconds > 0) rows[{4, std::string(unrun_setting)}].add({.middle = one.seconds}, seconds);
         for (const LoggedEpoch* run : family) {
           if (setting_of(run->job.plan) == one.setting)
             add_at_pace(5, std::string(unrun_setting) + std::string(at_the_pace), one.seconds, *from, *run);
@@ -359,7 +344,12 @@ std::vector<ErrorSummary> errors_of(const std::vector<LoggedEpoch>& log) {
       }
     }
   }
-  return errors.summaries();
+  std::vector<ErrorSummary> out;
+  for (const auto& [key, row] : rows) {
+    out.push_back({key.second, row.errors.size(), median(row.errors), quantile(row.errors, 0.95),
+                   std::ranges::max(row.errors), row.with_interval, row.inside});
+  }
+  return out;
 }
 
 std::vector<Regret> regrets(const std::vector<LoggedEpoch>& log) { return regrets_of(log, in_seconds); }

@@ -296,9 +296,7 @@ void describe(Fields& f, TrainingJob& job) {
 }
 
 TrainingJob training_job_from_json(const std::string& text, const std::filesystem::path& where) {
-  const Json file = parse_json(text, where.string());
-  auto out =
-      value_from<TrainingJob>(JsonField(file, where.string(), "see suites/jobs/README.md for the keys"));
+  auto out = value_from<TrainingJob>(text, where.string(), "see suites/jobs/README.md for the keys");
   if (auto& records = out.plan.records; !records.empty()) {
     records = std::filesystem::absolute(where.parent_path() / records).lexically_normal();
   }

@@ -608,8 +608,7 @@ void describe(Fields& f, Job& job) {
 }
 
 Job read_phases_json(const std::string& text, const std::string& where) {
-  const Json file = parse_json(text, where);
-  auto out = value_from<Job>(JsonField(file, where, "harness/training/README.md describes the format"));
+  auto out = value_from<Job>(text, where, "harness/training/README.md describes the format");
   out.source = where;
   return out;
 }

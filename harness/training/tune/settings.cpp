@@ -1,6 +1,7 @@
 #include "training/tune/settings.hpp"
 
 #include "assay/error.hpp"
+#include "core/machine/limits.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 
@@ -35,13 +36,7 @@ void forget_peak() {
 }
 
 /// Bytes; 0 where the kernel does not say.
-double peak_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return 1024 * std::stod(line.substr(6));
-  }
-  return 0;
-}
+double peak_bytes() { return bytes_in(try_read("/proc/self/status").value_or(""), "VmHWM"); }
 
 auto identity_of(const TrainingPlan& plan) {
   const bool queue = plan.workers > 0;
