@@ -19,6 +19,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -140,13 +141,8 @@ Process process_of(pid_t id) {
 /// The process and all that it started, in whatever sessions.
 std::vector<pid_t> tree_of(pid_t root) {
   std::vector<pid_t> out{root};
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    std::error_code gone;
-    for (const auto& thread : fs::directory_iterator(fmt::format("/proc/{}/task", out[i]), gone)) {
-      std::ifstream list(thread.path() / "children");
-      for (pid_t child = 0; list >> child;) out.push_back(child);
-    }
-  }
+  for (std::size_t i = 0; i < out.size(); ++i)
+    std::ranges::copy(children_of_process(std::to_string(out[i])), std::back_inserter(out));
   return out;
 }
 

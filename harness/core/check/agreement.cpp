@@ -103,6 +103,7 @@ struct Few {
 template <class T, class Position>
 Agreement compare(const Shape& shape, std::span<const T> actual, std::size_t count, const Position& position,
                   std::span<const double> expected, std::span<const double> bound) {
+  assert(count == expected.size() && count == bound.size());
   Agreement out{.compared = static_cast<Index>(count), .total = static_cast<Index>(actual.size())};
   std::size_t wrong = 0;
   std::size_t worst = 0;
@@ -148,6 +149,8 @@ Agreement compare(const Shape& shape, std::span<const T> actual, std::size_t cou
                   times, wrong, count, pattern_text(shape, spreads));
   return out;
 }
+
+constexpr auto in_order = [](std::size_t i) { return static_cast<Index>(i); };
 
 }  // namespace
 
@@ -214,21 +217,16 @@ std::string Shape::element(Index flat) const {
 
 Agreement within(const Shape& shape, std::span<const float> actual, std::span<const double> expected,
                  std::span<const double> bound) {
-  assert(actual.size() == expected.size() && actual.size() == bound.size());
-  return compare(
-      shape, actual, actual.size(), [](std::size_t i) { return static_cast<Index>(i); }, expected, bound);
+  return compare(shape, actual, actual.size(), in_order, expected, bound);
 }
 
 Agreement within(const Shape& shape, std::span<const double> actual, std::span<const double> expected,
                  std::span<const double> bound) {
-  assert(actual.size() == expected.size() && actual.size() == bound.size());
-  return compare(
-      shape, actual, actual.size(), [](std::size_t i) { return static_cast<Index>(i); }, expected, bound);
+  return compare(shape, actual, actual.size(), in_order, expected, bound);
 }
 
 Agreement within_sampled(const Shape& shape, std::span<const float> actual, std::span<const Index> where,
                          std::span<const double> expected, std::span<const double> bound) {
-  assert(where.size() == expected.size() && where.size() == bound.size());
   return compare(
       shape, actual, where.size(), [&](std::size_t i) { return where[i]; }, expected, bound);
 }

@@ -1,6 +1,7 @@
 #include "core/check/contained.hpp"
 
 #include "core/check/freeze.hpp"
+#include "core/code/calls.hpp"
 #include "core/code/differing_functions.hpp"
 #include "core/files/this_program.hpp"
 #include "core/text/parts.hpp"
@@ -24,7 +25,6 @@
 #include <ctime>
 #include <exception>
 #include <filesystem>
-#include <memory>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -115,11 +115,7 @@ void hand_over_prints() {
 /// "std::runtime_error: no such tile", of the exception that is being handled.
 std::string name_of_exception() {
   const std::type_info* type = abi::__cxa_current_exception_type();
-  if (type == nullptr) return "an exception";
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> name(
-      abi::__cxa_demangle(type->name(), nullptr, nullptr, &status), std::free);
-  return name ? name.get() : type->name();
+  return type == nullptr ? "an exception" : demangled(type->name());
 }
 
 std::string current_exception_text() {

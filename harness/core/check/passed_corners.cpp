@@ -4,6 +4,7 @@
 #include "core/check/contained.hpp"
 #include "core/files/this_program.hpp"
 #include "core/machine/build_info.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -33,11 +34,8 @@ std::vector<std::string> lines_in(const std::filesystem::path& file) {
   if (std::error_code none; !std::filesystem::is_regular_file(file, none)) return out;
   try {
     const std::string text = read_file(file);
-    for (std::string_view rest = text; !rest.empty();) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      if (is_line(rest.substr(0, end))) out.emplace_back(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+    for (const std::string_view line : parts_of(text, '\n'))
+      if (is_line(line)) out.emplace_back(line);
   } catch (const std::exception&) {
     return {};
   }

@@ -495,10 +495,10 @@ bool is_sent_by_kernel(int signal, const siginfo_t& about) {
   return false;
 }
 
-std::vector<pid_t> children_of_process() {
+std::vector<pid_t> children_of_process(const std::string& process) {
   std::vector<pid_t> out;
   std::error_code gone;
-  for (const auto& thread : fs::directory_iterator("/proc/self/task", gone)) {
+  for (const auto& thread : fs::directory_iterator(fmt::format("/proc/{}/task", process), gone)) {
     std::ifstream list(thread.path() / "children");
     for (pid_t child = 0; list >> child;) out.push_back(child);
   }

@@ -130,8 +130,9 @@ ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience
 /// the sender, but for signals of sigqueue(); SIGKILL and SIGSTOP come without any handler.
 bool is_sent_by_kernel(int signal, const siginfo_t& about);
 
-/// The processes that this one has started, or inherited as a subreaper, and not waited for yet.
-std::vector<pid_t> children_of_process();
+/// The processes that this one, or another that is named by its number, has started, or inherited as a
+/// subreaper, and not waited for yet.
+std::vector<pid_t> children_of_process(const std::string& process = "self");
 
 /// As long as it lives, this process inherits what children leave behind, and kills that at the end. Children
 /// of before stay. Does nothing where another program embeds this one, whose children may come at any time.

@@ -91,9 +91,8 @@ Diagnosis of_threads(const Symptoms& s) {
                                        quantity_text(s.machine.cores, "core"))};
   const auto threads = number(*s.omp_num_threads);
   if (threads && *threads > s.machine.cores) {
-    out.severity = Severity::warning;
-    out.remedy =
-        fmt::format("set OMP_NUM_THREADS={}: more threads than cores wait for each other", s.machine.cores);
+    advise(out, fmt::format("set OMP_NUM_THREADS={}: more threads than cores wait for each other",
+                            s.machine.cores));
   }
   return out;
 }
@@ -108,12 +107,11 @@ Diagnosis of_openblas(const Symptoms& s) {
   Diagnosis out{"OpenBLAS", fmt::format("{}, core {}", version, s.openblas.core)};
   const std::string better = better_openblas_core(s.processor.features, s.openblas.core);
   if (better.empty()) return out;
-  out.severity = Severity::warning;
   out.text += ": narrower vectors than this processor has";
-  out.remedy = !s.openblas.chooses_core ? "use an OpenBLAS built with DYNAMIC_ARCH"
-               : s.openblas_coretype
-                   ? fmt::format("the environment sets OPENBLAS_CORETYPE: unset it, or set {}", better)
-                   : fmt::format("set OPENBLAS_CORETYPE={}", better);
+  advise(out, !s.openblas.chooses_core ? "use an OpenBLAS built with DYNAMIC_ARCH"
+              : s.openblas_coretype
+                  ? fmt::format("the environment sets OPENBLAS_CORETYPE: unset it, or set {}", better)
+                  : fmt::format("set OPENBLAS_CORETYPE={}", better));
   return out;
 }
 

@@ -63,7 +63,7 @@ void read_version_2(const ReadFile& read, const std::string& group, Limits& limi
   }
 }
 
-void read_version_1(const ReadFile& read, const std::string& controller, const std::string& group,
+void read_version_1(const ReadFile& read, std::string_view controller, const std::string& group,
                     Limits& limits) {
   if (controller == "cpu") {
     for (const std::string mount : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"}) {
@@ -134,10 +134,7 @@ std::vector<std::string> words(std::string_view text) {
 }
 
 std::string field_of(std::string_view text, std::string_view name) {
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  for (const std::string_view line : parts_of(text, '\n')) {
     if (!line.starts_with(name)) continue;
     std::string_view rest = line.substr(name.size());
     // `isa` must not find `isa-ext`: after the name come blanks, then perhaps a colon.
@@ -204,11 +201,7 @@ Limits control_group_limits(const ReadFile& read) {
     if (!group.starts_with('/')) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     if (controllers.empty()) read_version_2(read, group, limits);
-    for (const std::string name : {"cpu", "memory"}) {
-      if (("," + controllers + ",").find("," + name + ",") != std::string::npos) {
-        read_version_1(read, name, group, limits);
-      }
-    }
+    for (const std::string_view one : parts_of(controllers, ',')) read_version_1(read, one, group, limits);
   }
   return limits;
 }

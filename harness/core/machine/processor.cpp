@@ -8,7 +8,9 @@
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
+#include <utility>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -51,34 +53,28 @@ std::vector<std::string> features_of(const Cpuid& id) {
   const bool ymm = os_saves && (id.xcr0 & 0x6U) == 0x6U;
   const bool zmm = ymm && (id.xcr0 & 0xe0U) == 0xe0U;
   const bool tiles = os_saves && (id.xcr0 & 0x60000U) == 0x60000U;
-  struct Feature {
-    std::string_view name;
-    bool usable;
-  };
-  const std::array features{
-      Feature{"sse2", bit(id.leaf1_edx, 26)},
-      Feature{"ssse3", bit(id.leaf1_ecx, 9)},
-      Feature{"sse4", bit(id.leaf1_ecx, 20)},
-      Feature{"avx", ymm && bit(id.leaf1_ecx, 28)},
-      Feature{"f16c", ymm && bit(id.leaf1_ecx, 29)},
-      Feature{"fma", ymm && bit(id.leaf1_ecx, 12)},
-      Feature{"avx2", ymm && bit(id.leaf7_ebx, 5)},
-      Feature{"avx_vnni", ymm && bit(id.leaf7_1_eax, 4)},
-      Feature{"avx512f", zmm && bit(id.leaf7_ebx, 16)},
-      Feature{"avx512dq", zmm && bit(id.leaf7_ebx, 17)},
-      Feature{"avx512cd", zmm && bit(id.leaf7_ebx, 28)},
-      Feature{"avx512bw", zmm && bit(id.leaf7_ebx, 30)},
-      Feature{"avx512vl", zmm && bit(id.leaf7_ebx, 31)},
-      Feature{"avx512_vnni", zmm && bit(id.leaf7_ecx, 11)},
-      Feature{"avx512_bf16", zmm && bit(id.leaf7_1_eax, 5)},
-      Feature{"avx512_fp16", zmm && bit(id.leaf7_edx, 23)},
-      Feature{"amx_tile", tiles && bit(id.leaf7_edx, 24)},
-      Feature{"amx_bf16", tiles && bit(id.leaf7_edx, 22)},
-      Feature{"amx_int8", tiles && bit(id.leaf7_edx, 25)},
-  };
   std::vector<std::string> out;
-  for (const auto& feature : features) {
-    if (feature.usable) out.emplace_back(feature.name);
+  for (const auto& [name, usable] : std::initializer_list<std::pair<std::string_view, bool>>{
+           {"sse2", bit(id.leaf1_edx, 26)},
+           {"ssse3", bit(id.leaf1_ecx, 9)},
+           {"sse4", bit(id.leaf1_ecx, 20)},
+           {"avx", ymm && bit(id.leaf1_ecx, 28)},
+           {"f16c", ymm && bit(id.leaf1_ecx, 29)},
+           {"fma", ymm && bit(id.leaf1_ecx, 12)},
+           {"avx2", ymm && bit(id.leaf7_ebx, 5)},
+           {"avx_vnni", ymm && bit(id.leaf7_1_eax, 4)},
+           {"avx512f", zmm && bit(id.leaf7_ebx, 16)},
+           {"avx512dq", zmm && bit(id.leaf7_ebx, 17)},
+           {"avx512cd", zmm && bit(id.leaf7_ebx, 28)},
+           {"avx512bw", zmm && bit(id.leaf7_ebx, 30)},
+           {"avx512vl", zmm && bit(id.leaf7_ebx, 31)},
+           {"avx512_vnni", zmm && bit(id.leaf7_ecx, 11)},
+           {"avx512_bf16", zmm && bit(id.leaf7_1_eax, 5)},
+           {"avx512_fp16", zmm && bit(id.leaf7_edx, 23)},
+           {"amx_tile", tiles && bit(id.leaf7_edx, 24)},
+           {"amx_bf16", tiles && bit(id.leaf7_edx, 22)},
+           {"amx_int8", tiles && bit(id.leaf7_edx, 25)}}) {
+    if (usable) out.emplace_back(name);
   }
   return out;
 }

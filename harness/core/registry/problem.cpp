@@ -68,22 +68,19 @@ void require_countable(std::string_view where, std::span<const Index> values,
 
 std::vector<Index> parse_fields(std::string_view where, std::string_view text,
                                 std::span<const FieldRule> rules) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(std::string(where), what, "fields: " + known_fields(rules));
+  };
   std::vector<std::optional<Index>> found(rules.size());
   while (!text.empty()) {
     const std::size_t comma = text.find(',');
     const std::string_view item = text.substr(0, comma);
     text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
     const std::size_t equals = item.find('=');
-    if (equals == std::string_view::npos) {
-      throw Error(std::string(where), fmt::format("'{}' is not of the form field=value", item),
-                  "fields: " + known_fields(rules));
-    }
+    if (equals == std::string_view::npos) refuse(fmt::format("'{}' is not of the form field=value", item));
     const std::string_view name = item.substr(0, equals);
     const auto rule = std::ranges::find(rules, name, &FieldRule::name);
-    if (rule == rules.end()) {
-      throw Error(std::string(where), fmt::format("unknown field '{}'", name),
-                  "fields: " + known_fields(rules));
-    }
+    if (rule == rules.end()) refuse(fmt::format("unknown field '{}'", name));
     auto& slot = found[static_cast<std::size_t>(rule - rules.begin())];
     if (slot) {
       throw Error(std::string(where), fmt::format("field '{}' is given twice", name), "give it once");
@@ -92,10 +89,7 @@ std::vector<Index> parse_fields(std::string_view where, std::string_view text,
   }
   std::vector<Index> values;
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    if (!found[i] && !rules[i].fallback) {
-      throw Error(std::string(where), fmt::format("field '{}' is missing", rules[i].name),
-                  "fields: " + known_fields(rules));
-    }
+    if (!found[i] && !rules[i].fallback) refuse(fmt::format("field '{}' is missing", rules[i].name));
     values.push_back(found[i] ? *found[i] : *rules[i].fallback);
   }
   require_countable(where, values, rules);
