@@ -21,7 +21,6 @@
 #include <array>
 #include <bit>
 #include <cctype>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <string_view>
@@ -46,13 +45,6 @@ constexpr double repetition_overhead = 1.3;
 constexpr double startup_patience = 10;
 /// Benchmarks of one start: their names have to fit into one argument.
 constexpr std::size_t most_in_a_start = 64;
-
-template <class T>
-T number_in(std::string_view text) {
-  T out{};
-  std::from_chars(text.data(), text.data() + text.size(), out);
-  return out;
-}
 
 double size_of_file(const fs::path& file) {
   std::error_code none;
@@ -497,10 +489,10 @@ BenchmarkSettings settings_of(const std::string& name) {
     if (part == "real_time") out.clock = BenchmarkClock::real;
     if (part == "manual_time") out.clock = BenchmarkClock::manual;
     if (part == "process_time") out.whole_process = true;
-    if (setting == "threads") out.threads = std::max(1, number_in<int>(value));
-    if (setting == "repeats") out.repetitions = std::max(0, number_in<int>(value));
-    if (setting == "min_time") out.min_seconds = number_in<double>(value);
-    if (setting == "iterations") out.iterations = number_in<double>(value);
+    if (setting == "threads") out.threads = std::max(1, number_from<int>(value).value_or(0));
+    if (setting == "repeats") out.repetitions = std::max(0, number_from<int>(value).value_or(0));
+    if (setting == "min_time") out.min_seconds = number_from<double>(value).value_or(0);
+    if (setting == "iterations") out.iterations = number_from<double>(value).value_or(0);
   }
   if (out.threads > 1 && out.clock == BenchmarkClock::processor) out.clock = BenchmarkClock::real;
   return out;

@@ -219,9 +219,8 @@ class Application {
   }
 
   std::string named(const std::vector<std::string>& keys) const {
-    const std::vector<std::string> first(
-        keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(std::min(keys.size(), keys_named)));
-    return fmt::format("{}{}", fmt::join(first, ", "), keys.size() > keys_named ? ", ..." : "");
+    return fmt::format("{}{}", fmt::join(std::span(keys).first(std::min(keys.size(), keys_named)), ", "),
+                       keys.size() > keys_named ? ", ..." : "");
   }
 
   static std::string text(const DriftSum& sum) {

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -243,11 +244,8 @@ Links make_layouts(const LayoutRequest& request, const Hooks& hooks) {
   } catch (const NoMore& reason) {
     out.remark = reason.why;
     out.lasting = reason.lasting;
-  } catch (const Error& failure) {
+  } catch (const std::runtime_error& failure) {
     out.remark = failure.what();  // a tool that cannot be started, a file that is gone
-    out.lasting = false;
-  } catch (const fs::filesystem_error& failure) {
-    out.remark = failure.what();
     out.lasting = false;
   }
   return out;

@@ -18,6 +18,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -289,9 +290,9 @@ class Comparison {
       const std::vector<std::uint64_t> jumps = before_.jump_table(from, a_);
       if (!jumps.empty()) return starts_alike(jumps, after_.jump_table(to, b_));
     }
-    const std::string meaning = before_.meaning(from, size);
-    if (!meaning.empty()) return without_clone(meaning) == without_clone(after_.meaning(to, size));
-    return from - a_.address == to - b_.address && after_.meaning(to, size).empty();
+    const std::string was = before_.meaning(from, size), is = after_.meaning(to, size);
+    if (!was.empty()) return was == is || without_clone(was) == without_clone(is);
+    return from - a_.address == to - b_.address && is.empty();
   }
 
   /// Another table may follow directly, so only the common beginning is compared.
@@ -302,16 +303,8 @@ class Comparison {
 
   /// Clones that compilers make of one function are numbered through a file: `f.constprop.1`.
   static std::string without_clone(const std::string& meaning) {
-    std::string out;
-    for (std::size_t i = 0; i < meaning.size(); ++i) {
-      if (meaning[i] == '.' && i + 1 < meaning.size() && meaning[i + 1] >= '0' && meaning[i + 1] <= '9' &&
-          i > 0 && meaning[i - 1] >= 'a' && meaning[i - 1] <= 'z') {
-        while (i + 1 < meaning.size() && meaning[i + 1] >= '0' && meaning[i + 1] <= '9') ++i;
-        continue;
-      }
-      out += meaning[i];
-    }
-    return out;
+    static const std::regex number(R"(([a-z])\.[0-9]+)");
+    return std::regex_replace(meaning, number, "$1");
   }
 
   /// Returns how many bytes the instruction reads: a text where LEA (8D) takes the address; four for a scalar

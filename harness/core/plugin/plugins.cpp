@@ -68,19 +68,12 @@ std::uint16_t to_bf16(float value) {
 float from_bf16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
 void store(int type, void* at, double value) {
+  const auto put = [at](auto x) { std::memcpy(at, &x, sizeof x); };
   switch (type) {
-    case ASSAY_F32: {
-      const auto x = static_cast<float>(value);
-      std::memcpy(at, &x, sizeof x);
-      break;
-    }
-    case ASSAY_F64: std::memcpy(at, &value, sizeof value); break;
-    default: {
-      const auto x = static_cast<float>(value);
-      const std::uint16_t bits = type == ASSAY_F16 ? to_f16(x) : to_bf16(x);
-      std::memcpy(at, &bits, sizeof bits);
-      break;
-    }
+    case ASSAY_F32: return put(static_cast<float>(value));
+    case ASSAY_F64: return put(value);
+    case ASSAY_F16: return put(to_f16(static_cast<float>(value)));
+    default: return put(to_bf16(static_cast<float>(value)));
   }
 }
 
@@ -124,13 +117,8 @@ Values values_at(const PluginTensor& tensor, const void* data) {
 /// The values of an output, each of them `number` or 0.
 Values unwritten_values(const PluginTensor& tensor, double number) {
   const auto size = static_cast<std::size_t>(tensor.size());
-  Values out;
-  if (tensor.is_number()) {
-    out.numbers.assign(size, number);
-  } else {
-    out.integers.assign(size * tensor.width(), std::byte{0});
-  }
-  return out;
+  if (tensor.is_number()) return {std::vector<double>(size, number), {}};
+  return {{}, std::vector<std::byte>(size * tensor.width())};
 }
 
 void fill(const PluginTensor& tensor, void* data, Setting& setting) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -75,9 +76,10 @@ Interval enclosed(std::vector<double> values, const Below& below, double coverag
   return {values[k - 1], middle, values[values.size() - k], std::max(0.0, 1 - 2 * below(k))};
 }
 
-std::vector<double> cumulative(std::vector<double> probability) {
-  for (std::size_t i = 1; i < probability.size(); ++i) probability[i] += probability[i - 1];
-  return probability;
+/// P(S < k) of a distribution.
+auto chance_below(std::vector<double> probability) {
+  std::partial_sum(probability.begin(), probability.end(), probability.begin());
+  return [chance = std::move(probability)](std::size_t k) { return chance[k - 1]; };
 }
 
 /// The most degrees of freedom that are told apart: with more, the distribution is wider than it should be by
@@ -89,21 +91,13 @@ constexpr int most_freedom = 200;
 double within(double t, int freedom) {
   const double theta = std::atan(t / std::sqrt(static_cast<double>(freedom)));
   const double sine = std::sin(theta), cosine = std::cos(theta), square = cosine * cosine;
-  double sum = 0;
-  if (freedom % 2 == 0) {
-    double term = 1;
-    for (int k = 2; k <= freedom; k += 2) {
-      sum += term;
-      term *= square * (k - 1) / k;
-    }
-    return sine * sum;
-  }
-  double term = cosine;
-  for (int k = 3; k <= freedom; k += 2) {
+  const bool odd = freedom % 2 != 0;
+  double sum = 0, term = odd ? cosine : 1;
+  for (int k = odd ? 3 : 2; k <= freedom; k += 2) {
     sum += term;
     term *= square * (k - 1) / k;
   }
-  return 2 / std::numbers::pi * (theta + sine * sum);
+  return odd ? 2 / std::numbers::pi * (theta + sine * sum) : sine * sum;
 }
 
 template <class Counts>
@@ -137,9 +131,8 @@ double robust_deviation(std::span<const double> samples) {
 
 Interval median_interval(std::span<const double> samples, double coverage) {
   assert(!samples.empty());
-  const auto chance = cumulative(coin_distribution(std::vector<std::size_t>(samples.size(), 1)));
-  return enclosed(
-      {samples.begin(), samples.end()}, [&](std::size_t k) { return chance[k - 1]; }, coverage);
+  return enclosed({samples.begin(), samples.end()},
+                  chance_below(coin_distribution(std::vector<std::size_t>(samples.size(), 1))), coverage);
 }
 
 Interval centre(std::span<const double> samples, double coverage) {
@@ -151,9 +144,7 @@ Interval centre(std::span<const double> samples, double coverage) {
   }
   std::vector<std::size_t> ranks(samples.size());
   std::iota(ranks.begin(), ranks.end(), std::size_t{1});
-  const auto chance = cumulative(coin_distribution(ranks));
-  return enclosed(
-      std::move(averages), [&](std::size_t k) { return chance[k - 1]; }, coverage);
+  return enclosed(std::move(averages), chance_below(coin_distribution(ranks)), coverage);
 }
 
 Interval shift(std::span<const double> before, std::span<const double> after, double coverage) {
@@ -164,9 +155,8 @@ Interval shift(std::span<const double> before, std::span<const double> after, do
     for (const double b : before) differences.push_back(a - b);
   }
   if (differences.size() <= exact_limit) {
-    const auto chance = cumulative(mann_whitney_distribution(before.size(), after.size()));
-    return enclosed(
-        std::move(differences), [&](std::size_t k) { return chance[k - 1]; }, coverage);
+    return enclosed(std::move(differences),
+                    chance_below(mann_whitney_distribution(before.size(), after.size())), coverage);
   }
   const auto m = static_cast<double>(before.size()), n = static_cast<double>(after.size());
   const double deviation = std::sqrt(m * n * (m + n + 1) / 12);
