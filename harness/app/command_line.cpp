@@ -56,9 +56,8 @@ std::string help_of_all() {
   return fmt::format(
       "Checks, times and compares the hot paths of neural-network training.\n"
       "Usage: assay [--plugin FILE] VERB [OPTIONS]\n\n{}\n  --plugin FILE adds the kernels of a shared "
-      "library (assay/plugin.h)\n  assay VERB --help lists the options of a verb; assay --version "
-      "says "
-      "which program this is\n",
+      "library (assay/plugin.h)\n  assay VERB --help lists the options of a verb; assay --version says which "
+      "program this is\n",
       table(""));
 }
 

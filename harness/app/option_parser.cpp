@@ -110,8 +110,7 @@ void require_not_excluded(const Option& given_by_variable, const std::string& va
   }
 }
 
-/// CLI11's message about arguments it refuses. For options given too often it says "At Most 1
-/// required".
+/// CLI11's message about arguments it refuses. For options given too often it says "At Most 1 required".
 std::string refusal(const CLI::ParseError& failure, const Declared& declared) {
   for (const CLI::Option* option : declared.theirs) {
     const int count = static_cast<int>(option->count()), most = option->get_items_expected_max();

@@ -114,8 +114,7 @@ doc::Picture step_picture(const TracedStep& step, const std::map<std::string, do
 doc::Document about(const TracedStep& step, std::string title) {
   doc::Document out{.title = std::move(title)};
   out.outcome = fmt::format(
-      "{} of {}, {} each: cases of contracts {}, other operators {}, loading {}, autograd {}, "
-      "Python {}",
+      "{} of {}, {} each: cases of contracts {}, other operators {}, loading {}, autograd {}, Python {}",
       quantity_text(step.steps, "step"), step.source, seconds_text(step.seconds),
       share_text(step, StepShare::covered), share_text(step, StepShare::not_covered),
       share_text(step, StepShare::loading), share_text(step, StepShare::autograd),
@@ -191,8 +190,7 @@ doc::Document document_of(const StepAudit& audit) {
   const auto ahead = std::ranges::count_if(audit.rows, &StepAuditRow::is_ahead);
   out.kicker = std::move(out.outcome);
   out.outcome = fmt::format(
-      "AUDITED: with the fastest kernels a step is {} as fast; at most {:.2f}x, were its "
-      "cases nothing; {}",
+      "AUDITED: with the fastest kernels a step is {} as fast; at most {:.2f}x, were its cases nothing; {}",
       speedup_text(audit.gain), audit.most, rest_text(audit.step));
   doc::Table cases{
       .tag = "cases",

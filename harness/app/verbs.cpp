@@ -87,8 +87,7 @@ void markdown(OptionList& o, std::filesystem::path& value) {
 void exit_codes(OptionList& o, bool& bisection) {
   o("--exit-code", choice_of(bisection, meanings_of_exit_codes),
     "usual, or bisect: 125, which `git bisect run` skips, for all but 0 and 1, and while a trial of a gate "
-    "is "
-    "undecided",
+    "is undecided",
     {.repeated = false});
 }
 void budget(OptionList& o, double& value, std::string_view about) {
@@ -530,8 +529,7 @@ void describe(OptionList& o, StepAuditOptions& options) {
     {.required = true});
   o("--present", &options.audit.present,
     "regular expression of the keys that are in use now (default: variants named torch, else the times in "
-    "the "
-    "trace)");
+    "the trace)");
   markdown(o, options.audit.markdown);
   page(o, options.audit.page);
   json(o, options.audit.json);

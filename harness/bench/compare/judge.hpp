@@ -59,8 +59,7 @@ inline constexpr double deviations_allowed = 2;
 inline constexpr double chance_of_false_alarm = 0.05;
 
 /// How far other rows lie apart counts beyond this many times what their own samples explain, since it is
-/// estimated from few; and a row must lie beyond this many deviations of it. See
-/// foreign_comparison_test.
+/// estimated from few; and a row must lie beyond this many deviations of it. See foreign_comparison_test.
 inline constexpr double explained_deviations = 1.5, deviations_of_rows = 4;
 
 /// A ratio of up to `times`, or down to its inverse, may be caused by `of`.

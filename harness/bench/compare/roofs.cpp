@@ -130,8 +130,7 @@ std::vector<std::string> why_not_believed(const std::vector<BeatenRoof>& beaten,
   for (const BeatenRoof& one : beaten) {
     std::string text = fmt::format(
         "the roof of {} with {} thread{} is not believed, and no share of it is shown: {} was {} times as "
-        "fast as "
-        "it allows",
+        "fast as it allows",
         one.by == "arithmetic" ? one.by : one.by + " bandwidth", one.threads, one.threads == 1 ? "" : "s",
         one.key, figure(one.times));
     if (one.trials > 1) text += fmt::format(", {} trials were faster", one.trials);

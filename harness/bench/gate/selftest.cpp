@@ -371,10 +371,8 @@ std::string selftest_markdown(const SelfTest& test) {
   out.emplace_back(std::move(faults));
   say("Intervals are those of Clopper and Pearson, 95 %; those of medians lie between order statistics. A "
       "planted trial takes that much more time, whatever bounds it; one trial is planted per size and bound "
-      "in "
-      "each run with plants, as far as there are trials, so that the family the gate corrects for is that of "
-      "a "
-      "change of several kernels.");
+      "in each run with plants, as far as there are trials, so that the family the gate corrects for is that "
+      "of a change of several kernels.");
   say(fmt::format("Commit {}, {}, machine ", test.commit, test.date) + doc::code(test.machine.key) + "." +
       (test.command.empty() ? doc::Text() : " " + doc::code(test.command)));
   if (!test.raw_hash.empty()) say("All slices: FNV-1a " + test.raw_hash);

@@ -156,10 +156,8 @@ class Application {
     if (position_ && one->release != ledger_.release) {
       compared.why += fmt::format(
           "; it was accepted until {}, before release {}, and counts as in the base already: an acceptance "
-          "covers "
-          "nothing that is compared with a later release or what follows it. To accept this, withdraw that "
-          "one "
-          "and accept it anew",
+          "covers nothing that is compared with a later release or what follows it. To accept this, withdraw "
+          "that one and accept it anew",
           date_text(one->until), ledger_.release);
       return;
     }

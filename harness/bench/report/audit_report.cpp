@@ -482,9 +482,8 @@ std::string to_markdown(const AuditReport& report) {
        {.title = "Phases",
         .blocks =
             {"Quick wins replace a function; structural changes bring threads, a library or memory that is "
-             "kept; "
-             "tuning has to find the size from which a variant pays. Totals hold all phases so far. They are "
-             "composed over the process starts that all cases share, and are no sum of gains.",
+             "kept; tuning has to find the size from which a variant pays. Totals hold all phases so far. "
+             "They are composed over the process starts that all cases share, and are no sum of gains.",
              std::move(phases)}},
        {.title = "Expected and measured", .blocks = {std::move(expected)}},
        {.title = "Risks",

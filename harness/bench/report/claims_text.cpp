@@ -347,14 +347,12 @@ std::string to_markdown(const ClaimsReport& report) {
           {.blocks = {
                report.about, before, std::move(contradictions), std::move(verdicts),
                "CONFIRMED and EXCEEDED: no part of the interval lies below the claim, or all of it lies "
-               "above. "
-               "SHORT: all of it lies below. WRONG: the code or the arithmetic as published is wrong. OVER "
-               "BOUND: more is claimed than can be. NOT MEASURED: nothing was given that decides, or its "
-               "interval reaches to both sides of the claim's lower end. Of several trials of a case the "
-               "best "
-               "counts; over cases the mean is geometric, and its interval is made of the ends of theirs, "
-               "which "
-               "is wider than needed. Gains of parts are composed by Amdahl's law and never added up."}}}};
+               "above. SHORT: all of it lies below. WRONG: the code or the arithmetic as published is wrong. "
+               "OVER BOUND: more is claimed than can be. NOT MEASURED: nothing was given that decides, or "
+               "its interval reaches to both sides of the claim's lower end. Of several trials of a case the "
+               "best counts; over cases the mean is geometric, and its interval is made of the ends of "
+               "theirs, which is wider than needed. Gains of parts are composed by Amdahl's law and never "
+               "added up."}}}};
   std::ranges::move(claims, std::back_inserter(out.sections));
   out.sections.push_back(
       {.title = "What it rests on", .blocks = {std::move(runs), files_table(report.files)}});

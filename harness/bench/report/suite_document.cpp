@@ -253,8 +253,7 @@ Blocks epochs(const Report& report) {
     out.push_back(Details{
         "What each operation brings",
         {doc::soft("The naive epoch with one operation replaced by its fastest variants and the rest left as "
-                   "it is, "
-                   "by Amdahl's law. Such effects neither add up nor multiply: all together bring " +
+                   "it is, by Amdahl's law. Such effects neither add up nor multiply: all together bring " +
                    Text(doc::speedup(report.composition.together)) +
                    ". The epoch gains at most so much were the operation to take no time, before and after."),
          std::move(effects)}});
@@ -322,8 +321,7 @@ Blocks times(const Report& report) {
   if (!report.times.empty()) {
     out.push_back(
         doc::soft("Medians of seconds per call, and ratios to the naive variant of the same case in the same "
-                  "process starts, "
-                  "with intervals in brackets. " +
+                  "process starts, with intervals in brackets. " +
                   intervals(report)));
   }
   out.push_back(Picture{"speedups_plot", speedups_plot(report),
@@ -640,8 +638,7 @@ doc::Document document_of(const Report& report) {
        .blocks = {fastest.empty()
                       ? Text("No time was measured.")
                       : "Variants of ours, with the time of a call, the speed-up over " + code("naive") +
-                            ", the share of what the roof allows, and the ratio to the "
-                            "fastest library.",
+                            ", the share of what the roof allows, and the ratio to the fastest library.",
                   fastest_table(report, fastest)},
        .in = Section::In::texts},
       {.title = "What to look at next", .blocks = {next_of(report, fastest)}, .in = Section::In::texts}};

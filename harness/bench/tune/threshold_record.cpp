@@ -66,9 +66,8 @@ std::string outcome_sentence(const ThresholdRecord& record) {
                          x, q.vary, count_text(t.sizes.back().size), none);
     case ThresholdOutcome::reversed:
       return fmt::format(
-          "{} is faster at small sizes and {} at large ones; {}. Ask for the other order: "
-          "--between {},{}",
-          y, x, none, y, x);
+          "{} is faster at small sizes and {} at large ones; {}. Ask for the other order: --between {},{}", y,
+          x, none, y, x);
     case ThresholdOutcome::not_monotone:
       return fmt::format("{} is faster at {} = {}, but {} at {}; no size divides them, and {}.", y, q.vary,
                          sizes_text(contradicting(t, Faster::second)), x,
@@ -127,14 +126,13 @@ constexpr std::size_t comment_width = 96;
 /// The keywords of C++20 and the other spellings of operators: ISO/IEC 14882:2020, 5.11 and 5.5. Each between
 /// spaces.
 constexpr std::string_view keywords =
-    " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t "
-    "char32_t char8_t class co_await co_return co_yield compl concept const const_cast "
-    "consteval constexpr constinit continue decltype default delete do double dynamic_cast "
-    "else enum explicit export extern false float for friend goto if inline int long mutable "
-    "namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
-    "register reinterpret_cast requires return short signed sizeof static static_assert "
-    "static_cast struct switch template this thread_local throw true try typedef typeid "
-    "typename union unsigned using virtual void volatile wchar_t while xor xor_eq ";
+    " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t "
+    "class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue "
+    "decltype default delete do double dynamic_cast else enum explicit export extern false float for friend "
+    "goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private "
+    "protected public register reinterpret_cast requires return short signed sizeof static static_assert "
+    "static_cast struct switch template this thread_local throw true try typedef typeid typename union "
+    "unsigned using virtual void volatile wchar_t while xor xor_eq ";
 
 /// Letters as in ASCII: readers of the header may have another locale.
 bool is_spelled_as_identifier(const std::string& name) {
@@ -179,9 +177,8 @@ doc::Document record_document(const ThresholdRecord& record) {
       "Break-even of " + first + " and " + second + " in " + doc::code(q.subject), threshold_sentence(record),
       record.made,
       {{.blocks = {doc::Text(
-            "Sizes between those of the table were not measured. The break-even belongs to this "
-            "machine and build, and to data that were in the caches as this operation leaves "
-            "them.")}},
+            "Sizes between those of the table were not measured. The break-even belongs to this machine and "
+            "build, and to data that were in the caches as this operation leaves them.")}},
        {.tag = "attempts",
         .title = "Sizes",
         .blocks = {std::move(method), sizes_table(record), refusals(q)}}});

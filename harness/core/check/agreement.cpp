@@ -65,8 +65,7 @@ std::string pattern_text(const Shape& shape, const std::vector<Spread>& spreads)
 }
 
 /// A few elements that all lie within their bounds, and their share of an Agreement. Nearly all elements do,
-/// and so many at a time cost a fraction of the same elements one by one. Nothing is said where one
-/// does not.
+/// and so many at a time cost a fraction of the same elements one by one. Nothing is said where one does not.
 struct Few {
   static constexpr std::size_t count = 256, lanes = 8;
   bool within = false;

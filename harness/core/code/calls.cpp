@@ -51,8 +51,7 @@ constexpr Row rows[] = {
     // These find functions by name while the program runs. The functions stay hidden.
     {by_name, "dlopen dlmopen dlsym dlvsym __libc_dlopen_mode __libc_dlsym"},
     // Files and random numbers of C++, except the text of paths; the clock, by which a kernel may learn that
-    // it is
-    // timed; system calls. callee_of() handles the rest of the C library.
+    // it is timed; system calls. callee_of() handles the rest of the C library.
     {"", "std::filesystem::__cxx11::path::*"},
     {system_calls,
      "std::filesystem::* std::basic_?fstream* std::basic_filebuf* std::__basic_file* std::random_device::* "

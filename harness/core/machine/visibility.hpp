@@ -17,10 +17,9 @@ struct GateSketch {
 
 // Relative change that the sketched gate would see, from A/A deviations: logarithms of group ratios whose
 // true value is 1. With d such a deviation, a change of log size s is seen in a group when d + s > log(1 +
-// margin). The sign test needs k of n groups (needed_count), hence a probability p per group
-// (needed_chance), hence s = log(1 + margin) + q, where q is the p-quantile of d. Both sides being the
-// same kernel, d and -d are equally likely, so q is the (2p - 1)-quantile of |d|,
-// which uses every deviation twice.
+// margin). The sign test needs k of n groups (needed_count), hence a probability p per group (needed_chance),
+// hence s = log(1 + margin) + q, where q is the p-quantile of d. Both sides being the same kernel, d and -d
+// are equally likely, so q is the (2p - 1)-quantile of |d|, which uses every deviation twice.
 double smallest_visible_change(const std::vector<double>& deviations, const GateSketch& gate = {});
 
 // Relative half-width of the middle 95 % of the deviations.

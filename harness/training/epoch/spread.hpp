@@ -34,10 +34,9 @@ struct Group {
   double mean = 0;
 };
 
-/// Groups of equal numbers of consecutive steps, 20 to 39 of them; single steps where there are fewer
-/// than 40. Batch means: 10 to 30 groups are enough for an interval, and more make them alike again
-/// (Schmeiser 1982, Batch Size Effects in the Analysis of Simulation Output). Steps beyond the last whole
-/// group join it.
+/// Groups of equal numbers of consecutive steps, 20 to 39 of them; single steps where there are fewer than
+/// 40. Batch means: 10 to 30 groups are enough for an interval, and more make them alike again (Schmeiser
+/// 1982, Batch Size Effects in the Analysis of Simulation Output). Steps beyond the last whole group join it.
 std::vector<Group> grouped(std::span<const double> seconds);
 
 /// The groups of all windows, one window after the other; a window without times of single steps is a group.

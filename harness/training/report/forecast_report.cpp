@@ -222,8 +222,7 @@ std::string missed_text(const KnownEpoch& known) {
   const double end = longer ? predicted.high : predicted.low;
   return fmt::format(
       "MISSED: the epoch took {}, {} {} than the {} that was predicted, {}; other processes used {} of the "
-      "processors "
-      "meanwhile, and the host took {}",
+      "processors meanwhile, and the host took {}",
       seconds_text(known.seconds), percent_text(longer ? known.seconds / end - 1 : 1 - known.seconds / end),
       longer ? "more" : "less", longer ? "most" : "least", fine_seconds_text(predicted),
       percent_text(known.weather.other_busy_share), percent_text(known.weather.steal_share));
