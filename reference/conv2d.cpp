@@ -18,12 +18,6 @@ using conv2d::naive_y;
 using conv2d::Problem;
 using conv2d::sum_of;
 using conv2d::Sums;
-using conv2d::sums_dw;
-using conv2d::sums_dx;
-using conv2d::sums_y;
-using conv2d::terms_of_dw;
-using conv2d::terms_of_dx;
-using conv2d::terms_of_y;
 using rounding::g;
 
 /// Outputs in a sample: as many as that many products allow, between these two.
@@ -50,13 +44,10 @@ Real sum_of_filter(const Layer& p, const Buffer<float>& dy, Index f, const Term&
 }
 
 void naive_dw(const Problem& p, const Conv2dWeightGradient::Input& in, Conv2dWeightGradient::Output& out) {
-  const Sums sums = sums_dw(p);
-  for (Index flat = 0; flat < sums.size(); ++flat) {
-    sums.at(flat, [&](Index f, Index c, Index k, Index l) {
-      const auto terms = [&](const auto& visit) { terms_of_dw(p, f, c, k, l, visit); };
-      out.dw[flat] = sum_of<float>(terms, in.dy, in.x);
-    });
-  }
+  sums_dw(p).fill(out.dw.data(), [&](Index f, Index c, Index k, Index l) {
+    const auto terms = [&](const auto& visit) { terms_of_dw(p, f, c, k, l, visit); };
+    return sum_of<float>(terms, in.dy, in.x);
+  });
   for (Index f = 0; f < out.dbias.size(); ++f) {
     out.dbias[f] = sum_of_filter<float>(p, in.dy, f, [](float v) { return v; });
   }
@@ -321,6 +312,28 @@ class Neighbourhoods {
   Remembered squares_;
 };
 
+/// Sets the bounds of an array of `sums` over images of pixels: the share of the norm of the pixels around an
+/// element (i, j), whose first tap lies at (i - top, j - left), times that of its weights. `weights` visits
+/// those of a plane of the array.
+template <class Weights>
+void set_bounds(Expectation& want, const Sums& sums, const Sums& images, const Buffer<float>& pixels,
+                Index top, Index left, const Weights& weights) {
+  const double share = error_share(images.extents[1]);
+  Neighbourhoods near(images, pixels);
+  Remembered squares(sums.extents[1]);
+  for (Index next = 0; next < want.size(); ++next) {
+    want.bound[static_cast<std::size_t>(next)] =
+        sums.at(want[next], [&](Index n, Index plane, Index i, Index j) {
+          const double of_weights = squares.at(plane, [&] {
+            double sum = 0;
+            weights(plane, [&](float w) { sum += square(w); });
+            return sum;
+          });
+          return share * std::sqrt(of_weights) * near.norm(n, i - top, j - left);
+        });
+  }
+}
+
 constexpr std::string_view shapes[] = {
     // One tile and parts of one, with and without a border.
     "n=1,c=1,f=1,h=1,w=1,pad=1",
@@ -376,12 +389,6 @@ const Register registered{[](Registry& r) {
 }  // namespace
 }  // namespace conv2d::winograd
 
-using conv2d::Sums;
-using conv2d::winograd::error_share;
-using conv2d::winograd::Neighbourhoods;
-using conv2d::winograd::Remembered;
-using conv2d::winograd::square;
-
 auto Conv2dWinograd::corner_cases() -> std::vector<Problem> {
   return conv2d::corners<Problem>(conv2d::winograd::shapes, true);
 }
@@ -391,51 +398,29 @@ auto Conv2dWinogradDataGradient::corner_cases() -> std::vector<Problem> {
 
 auto Conv2dWinograd::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   Expected want = Conv2d::expect(p, in, setting);
-  const Sums sums = conv2d::sums_y(p), pixels = conv2d::sums_dx(p);
-  const double share = error_share(p.c);
-  Neighbourhoods near(pixels, in.x);
-  Remembered squares(p.f);
-  for (Index next = 0; next < want.size(); ++next) {
-    const auto at = static_cast<std::size_t>(next);
-    want.bound[at] = sums.at(want[next], [&](Index n, Index f, Index i, Index j) {
-      const double weights = squares.at(f, [&] {
-        double sum = 0;
-        for (Index k = 0; k < p.depth(); ++k) sum += square(in.w[f * p.depth() + k]);
-        return sum;
-      });
-      const double pixels_near = near.norm(n, p.window().row(i, 0), p.window().column(j, 0));
-      const double of_bias = p.has_bias() ? rounding::u * std::abs(want.value[at]) : 0;
-      return share * std::sqrt(weights) * pixels_near + of_bias;
-    });
+  const auto weights = [&](Index f, const auto& visit) {
+    for (Index k = 0; k < p.depth(); ++k) visit(in.w[f * p.depth() + k]);
+  };
+  const Window window = p.window();
+  conv2d::winograd::set_bounds(want, sums_y(p), sums_dx(p), in.x, window.top, window.left, weights);
+  for (std::size_t at = 0; p.has_bias() && at < want.bound.size(); ++at) {
+    want.bound[at] += rounding::u * std::abs(want.value[at]);
   }
   return want;
 }
 
 auto Conv2dWinogradDataGradient::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   Expected want = Conv2dDataGradient::expect(p, in, setting);
-  const Sums sums = conv2d::sums_dx(p), places = conv2d::sums_y(p);
-  const double share = error_share(p.f);
   const Window window = p.window();
-  Neighbourhoods near(places, in.dy);
-  Remembered squares(p.c);
-  for (Index next = 0; next < want.size(); ++next) {
-    const auto at = static_cast<std::size_t>(next);
-    want.bound[at] = sums.at(want[next], [&](Index n, Index c, Index row, Index column) {
-      const double weights = squares.at(c, [&] {
-        double sum = 0;
-        for (Index f = 0; f < p.f; ++f) {
-          for (Index tap = 0; tap < window.taps(); ++tap) {
-            sum += square(in.w[(f * p.c + c) * window.taps() + tap]);
-          }
-        }
-        return sum;
-      });
-      // The first place whose window holds the pixel is that of the last tap.
-      const Index i = row + window.top - (window.kernel_h - 1);
-      const Index j = column + window.left - (window.kernel_w - 1);
-      return share * std::sqrt(weights) * near.norm(n, i, j);
-    });
-  }
+  const auto weights = [&](Index c, const auto& visit) {
+    for (Index f = 0; f < p.f; ++f) {
+      const float* const w = in.w.data() + (f * p.c + c) * window.taps();
+      for (Index tap = 0; tap < window.taps(); ++tap) visit(w[tap]);
+    }
+  };
+  // The first place whose window holds a pixel is that of the last tap.
+  conv2d::winograd::set_bounds(want, sums_dx(p), sums_y(p), in.dy, window.kernel_h - 1 - window.top,
+                               window.kernel_w - 1 - window.left, weights);
   return want;
 }
 

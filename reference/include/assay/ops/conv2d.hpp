@@ -448,6 +448,11 @@ struct Sums {
     const Index b = flat / extents[3] / extents[2] % extents[1];
     return visit(flat / extents[3] / extents[2] / extents[1], b, c, d);
   }
+  /// to[flat position of (a, b, c, d)] = element(a, b, c, d) for the whole array.
+  template <class Real, class Element>
+  void fill(Real* to, const Element& element) const {
+    for (Index flat = 0; flat < size(); ++flat) to[flat] = at(flat, element);
+  }
 };
 inline Sums sums_y(const Layer& p) { return {{p.n, p.f, p.window().out_h(), p.window().out_w()}}; }
 inline Sums sums_dx(const Layer& p) { return {{p.n, p.c, p.h, p.w}}; }
@@ -462,24 +467,18 @@ Real sum_of(const Terms& terms, const Buffer<float>& a, const Buffer<float>& b) 
 }
 
 inline void naive_y(const Problem& p, const Conv2d::Input& in, Conv2d::Output& out) {
-  const Sums sums = sums_y(p);
-  for (Index flat = 0; flat < sums.size(); ++flat) {
-    sums.at(flat, [&](Index n, Index f, Index i, Index j) {
-      const auto terms = [&](const auto& visit) { terms_of_y(p, n, f, i, j, visit); };
-      out.y[flat] = sum_of<float>(terms, in.x, in.w) + (p.has_bias() ? in.bias[f] : 0);
-    });
-  }
+  sums_y(p).fill(out.y.data(), [&](Index n, Index f, Index i, Index j) {
+    const auto terms = [&](const auto& visit) { terms_of_y(p, n, f, i, j, visit); };
+    return sum_of<float>(terms, in.x, in.w) + (p.has_bias() ? in.bias[f] : 0);
+  });
 }
 
 inline void naive_dx(const DataProblem& p, const Conv2dDataGradient::Input& in,
                      Conv2dDataGradient::Output& out) {
-  const Sums sums = sums_dx(p);
-  for (Index flat = 0; flat < sums.size(); ++flat) {
-    sums.at(flat, [&](Index n, Index c, Index row, Index column) {
-      const auto terms = [&](const auto& visit) { terms_of_dx(p, n, c, row, column, visit); };
-      out.dx[flat] = sum_of<float>(terms, in.dy, in.w);
-    });
-  }
+  sums_dx(p).fill(out.dx.data(), [&](Index n, Index c, Index row, Index column) {
+    const auto terms = [&](const auto& visit) { terms_of_dx(p, n, c, row, column, visit); };
+    return sum_of<float>(terms, in.dy, in.w);
+  });
 }
 
 }  // namespace assay::conv2d

@@ -74,34 +74,28 @@ struct Convolution {
 
   template <class Real, class X>
   void forward(const X* x, const Real* w, const Real* b, Real* y) const {
-    const Index rows = layer.window().out_h(), columns = layer.window().out_w();
-    for_each({layer.n, layer.f, rows, columns}, y, [&](Index n, Index f, Index i, Index j) {
+    sums_y(layer).fill(y, [&](Index n, Index f, Index i, Index j) {
       Sum<Real> sum;
-      conv2d::terms_of_y(layer, n, f, i, j,
-                         [&](Index in_x, Index in_w) { sum.add(Real(x[in_x]) * w[in_w]); });
+      terms_of_y(layer, n, f, i, j, [&](Index in_x, Index in_w) { sum.add(Real(x[in_x]) * w[in_w]); });
       sum.add(b[f]);
       return sum.result();
     });
   }
   template <class Real>
   void data_gradient(const Real* dy, const Real* w, Real* dx) const {
-    for_each({layer.n, layer.c, layer.h, layer.w}, dx, [&](Index n, Index c, Index row, Index column) {
+    sums_dx(layer).fill(dx, [&](Index n, Index c, Index row, Index column) {
       Sum<Real> sum;
-      conv2d::terms_of_dx(layer, n, c, row, column,
-                          [&](Index in_dy, Index in_w) { sum.add(dy[in_dy] * w[in_w]); });
+      terms_of_dx(layer, n, c, row, column, [&](Index in_dy, Index in_w) { sum.add(dy[in_dy] * w[in_w]); });
       return sum.result();
     });
   }
   template <class Real, class X>
   void weight_gradient(const X* x, const Real* dy, Real* dw, Real* db) const {
-    const Window window = layer.window();
-    for_each({layer.f, layer.c, window.kernel_h, window.kernel_w}, dw,
-             [&](Index f, Index c, Index k, Index l) {
-               Sum<Real> sum;
-               conv2d::terms_of_dw(layer, f, c, k, l,
-                                   [&](Index in_dy, Index in_x) { sum.add(dy[in_dy] * Real(x[in_x])); });
-               return sum.result();
-             });
+    sums_dw(layer).fill(dw, [&](Index f, Index c, Index k, Index l) {
+      Sum<Real> sum;
+      terms_of_dw(layer, f, c, k, l, [&](Index in_dy, Index in_x) { sum.add(dy[in_dy] * Real(x[in_x])); });
+      return sum.result();
+    });
     for (Index f = 0; f < layer.f; ++f) {
       Sum<Real> sum;
       for (Index n = 0; n < layer.n; ++n) {
@@ -109,14 +103,6 @@ struct Convolution {
         for (Index at = 0; at < layer.out_pixels(); ++at) sum.add(plane[at]);
       }
       db[f] = sum.result();
-    }
-  }
-
- private:
-  template <class Real, class Element>
-  static void for_each(const conv2d::Sums& sums, Real* to, const Element& element) {
-    for (Index flat = 0; flat < sums.size(); ++flat) {
-      sums.at(flat, [&](Index a, Index b, Index c, Index d) { to[flat] = element(a, b, c, d); });
     }
   }
 };
