@@ -341,22 +341,11 @@ class Reader {
     if (!in || in.bad()) throw Error(file_, "cannot be read", "check the path and its permissions");
   }
 
-  template <class Visit>
-  void for_each_line(const Visit& visit) const {
-    Index number = 0;
-    for (std::string_view left = text_; !left.empty();) {
-      const std::size_t end = left.find('\n');
-      std::string_view line = left.substr(0, end);
-      left.remove_prefix(end == std::string_view::npos ? left.size() : end + 1);
-      ++number;
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      if (!line.empty() && !line.starts_with('#')) visit(number, line);
-    }
-  }
-
   void parse(Index least, Index most) {
     bool headed = false;
-    for_each_line([&](Index number, std::string_view line) {
+    csv::each_cell(text_, '\n', [&](Index before, std::string_view line) {
+      const Index number = before + 1;
+      if (line.empty() || line.starts_with('#')) return;
       if (!headed) {
         if (line != header_) {
           throw Error(place(number), "is not the header " + header_, "begin the file with that line");
@@ -407,12 +396,8 @@ class Reader {
 
   void connect() {
     for (std::size_t task = 0; task < lines_.size(); ++task) {
-      std::string_view left = lines_[task].predecessors;
-      while (!left.empty()) {
-        const std::size_t end = left.find(' ');
-        const std::string_view word = left.substr(0, end);
-        left.remove_prefix(end == std::string_view::npos ? left.size() : end + 1);
-        if (word.empty()) continue;
+      csv::each_cell(lines_[task].predecessors, ' ', [&](Index, std::string_view word) {
+        if (word.empty()) return;
         const auto known = ids_.find(word);
         if (known == ids_.end()) {
           throw Error(place(lines_[task].number),
@@ -422,7 +407,7 @@ class Reader {
         }
         edges_.push_back({known->second, static_cast<TaskId>(task)});
         edge_line_.push_back(lines_[task].number);
-      }
+      });
     }
   }
 
