@@ -128,17 +128,14 @@ Agreement same_bits(const Shape& shape, const Buffer<float>& actual, const Expec
   return out;
 }
 
-template <class Formula>
-void register_naive(Registry& r) {
-  r.add<Elementwise<Formula>>({.name = "naive",
-                               .summary = "four loops, an index map per operand and element",
-                               .run = naive<Formula>});
-}
-
 const Register registered{[](Registry& r) {
-  register_naive<elementwise::Multiply>(r);
-  register_naive<elementwise::Add>(r);
-  register_naive<elementwise::Relu>(r);
+  const auto add = [&]<class... Formula>(Formula...) {
+    (r.add<Elementwise<Formula>>({.name = "naive",
+                                  .summary = "four loops, an index map per operand and element",
+                                  .run = naive<Formula>}),
+     ...);
+  };
+  add(elementwise::Multiply(), elementwise::Add(), elementwise::Relu());
 }};
 
 }  // namespace
