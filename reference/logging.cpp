@@ -2,14 +2,14 @@
 
 #include "assay/error.hpp"
 #include "assay/ops/arrays.hpp"
+#include "assay/ops/record_file.hpp"
+#include "assay/ops/training_loop.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -33,9 +33,7 @@ void format(Index batch, float loss, char* to) {
 }
 
 LogFile::LogFile() {
-  const char* folder = std::getenv("TMPDIR");
-  std::string name =
-      (std::filesystem::path(folder == nullptr ? "/tmp" : folder) / "assay_log_XXXXXX").string();
+  std::string name = (scratch_folder() / "assay_log_XXXXXX").string();
   file_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (file_ < 0) throw_cannot("cannot be made");
   ::unlink(name.c_str());
@@ -156,22 +154,14 @@ Cost Logging::cost(const Problem& p) {
 }
 
 namespace loss_readback {
-namespace {
-
-std::uint64_t scrambled(std::uint64_t value, Index rounds) {
-  for (Index round = 0; round < rounds; ++round) value = splitmix64(value);
-  return value;
-}
-
-}  // namespace
 
 State after(State state, std::uint64_t seed, Index grain) {
-  const std::uint64_t loss = scrambled(state.loss ^ seed, grain);
+  const std::uint64_t loss = chunks::scrambled(state.loss ^ seed, grain);
   return {loss, state.correct + loss % 64};
 }
 
 std::uint64_t prepared(std::uint64_t batch, std::uint64_t seed, Index host) {
-  return scrambled(batch ^ seed, host);
+  return chunks::scrambled(batch ^ seed, host);
 }
 
 Queue::Queue() : thread_([this] { serve(); }) {}

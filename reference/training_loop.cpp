@@ -58,11 +58,6 @@ void naive_table_copy(const TableCopy::Problem& p, const TableCopy::Input& in, T
       p, p.columns + 1, [&](Index c) { return derived_column(derived, c); }, out.read);
 }
 
-std::uint64_t scrambled(std::uint64_t value, Index rounds) {
-  for (Index round = 0; round < rounds; ++round) value = splitmix64(value);
-  return value;
-}
-
 void naive_chunks(const Chunks::Problem& p, const Chunks::Input& in, Chunks::Output& out) {
   chunks::work(p, in, 0, p.n, out);
 }
@@ -200,7 +195,7 @@ auto Chunks::corner_cases() -> std::vector<Problem> {
 
 auto Chunks::expect(const Problem& p, const Input& in, Setting&) -> Expected {
   Expected want;
-  for (Index i = 0; i < p.n; ++i) want.value.push_back(scrambled(in.seed[i], p.rounds(i)));
+  for (Index i = 0; i < p.n; ++i) want.value.push_back(chunks::scrambled(in.seed[i], p.rounds(i)));
   return want;
 }
 
@@ -212,7 +207,7 @@ std::vector<Figure> Chunks::figures(const Problem& p, const Input&, const Expect
 
 void chunks::work(const Chunks::Problem& p, const Chunks::Input& in, Index begin, Index end,
                   Chunks::Output& out) {
-  for (Index i = begin; i < end; ++i) out.value[i] = scrambled(in.seed[i], p.rounds(i));
+  for (Index i = begin; i < end; ++i) out.value[i] = chunks::scrambled(in.seed[i], p.rounds(i));
 }
 
 double chunks::static_loss(const Chunks::Problem& p, int threads) {

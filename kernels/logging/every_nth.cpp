@@ -24,6 +24,7 @@ struct Note {
 class Writer {
  public:
   explicit Writer(std::size_t most) {
+    noted.reserve(most);
     notes_.reserve(most);
     thread_ = std::thread([this] { serve(); });
   }
@@ -38,11 +39,14 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  /// Takes the notes and leaves an empty list. Waits until earlier notes are written.
-  void take(LogFile& file, std::vector<Note>& notes) {
+  /// The notes of the loop, which are to be written next.
+  std::vector<Note> noted;
+
+  /// Takes them and leaves an empty list. Waits until earlier notes are written.
+  void take(LogFile& file) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return notes_.empty(); });
-    notes_.swap(notes);
+    notes_.swap(noted);
     file_ = &file;
     changed_.notify_all();
   }
@@ -91,11 +95,10 @@ class Writer {
 /// The notes of a loop.
 class Log {
  public:
-  Log(Index every, Writer& writer, LogFile& file, std::vector<Note>& notes)
-      : every_(every), writer_(writer), file_(file), notes_(notes) {}
+  Log(Index every, Writer& writer, LogFile& file) : every_(every), writer_(writer), file_(file) {}
   ~Log() {
-    if (last_.batch % every_ != 0) notes_.push_back(last_);
-    if (!notes_.empty()) writer_.take(file_, notes_);
+    if (last_.batch % every_ != 0) writer_.noted.push_back(last_);
+    if (!writer_.noted.empty()) writer_.take(file_);
   }
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
@@ -103,8 +106,8 @@ class Log {
   void operator()(Index batch, float loss) {
     last_ = {batch, loss};
     if (batch % every_ != 0) return;
-    notes_.push_back(last_);
-    if (notes_.size() == most) writer_.take(file_, notes_);
+    writer_.noted.push_back(last_);
+    if (writer_.noted.size() == most) writer_.take(file_);
   }
 
   static constexpr std::size_t most = 64;  ///< two pages of lines per system call
@@ -113,19 +116,16 @@ class Log {
   Index every_;
   Writer& writer_;
   LogFile& file_;
-  std::vector<Note>& notes_;
   Note last_;
 };
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const Logging::Problem& p, const auto&, const Context&) {
     const auto writer = std::make_shared<Writer>(Log::most + 1);
-    std::vector<Note> notes;
-    notes.reserve(Log::most + 1);
-    return [p, writer, notes = std::move(notes)](const auto& in, auto& out) mutable {
+    return [p, writer](const auto& in, auto& out) {
       in.file->clear();
       try {
-        Log log(p.every, *writer, *in.file, notes);
+        Log log(p.every, *writer, *in.file);
         train(p, in, log);
       } catch (const Stopped&) {  // the log has written its tail by now
       }

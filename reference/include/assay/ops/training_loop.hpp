@@ -325,6 +325,12 @@ struct Chunks : FromParts<Chunks> {
 
 namespace chunks {
 
+/// The number after `rounds` rounds of scrambling from `value`.
+inline std::uint64_t scrambled(std::uint64_t value, Index rounds) {
+  for (Index round = 0; round < rounds; ++round) value = splitmix64(value);
+  return value;
+}
+
 /// The tasks [begin, end).
 void work(const Chunks::Problem& problem, const Chunks::Input& input, Index begin, Index end,
           Chunks::Output& output);
