@@ -1,5 +1,6 @@
 #include "core/machine/doctor.hpp"
 #include "core/json/json.hpp"
+#include "core/machine/described_topology_test.hpp"
 
 #include <gmock/gmock.h>
 
@@ -11,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::topology_of;
 using Severity = Diagnosis::Severity;
 
 // A machine with nothing to complain about.

@@ -29,39 +29,6 @@ struct DestroyTopology {
 };
 using HwlocTopology = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, DestroyTopology>;
 
-struct FreeBitmap {
-  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
-};
-using HwlocBitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, FreeBitmap>;
-
-HwlocTopology begun() {
-  hwloc_topology_t made = nullptr;
-  if (hwloc_topology_init(&made) != 0) return nullptr;
-  HwlocTopology out(made);
-  hwloc_topology_set_cache_types_filter(made, HWLOC_TYPE_FILTER_KEEP_NONE);
-  // This backend would visit each processor, although the system has told everything.
-  hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
-  return out;
-}
-
-Topology read(hwloc_topology_t topology) {
-  Topology out;
-  std::map<unsigned, int> siblings;
-  hwloc_obj_t unit = nullptr;
-  while ((unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr) {
-    LogicalProcessor& processor = out.emplace_back();
-    processor.number = static_cast<int>(unit->os_index);
-    const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
-    const unsigned index = core == nullptr ? unit->logical_index : core->logical_index;
-    processor.core = static_cast<int>(index);
-    processor.sibling = siblings[index]++;
-    processor.node = std::max(0, hwloc_bitmap_first(unit->nodeset));
-    processor.kind = std::max(0, hwloc_cpukinds_get_by_cpuset(topology, unit->cpuset, 0));
-  }
-  std::ranges::sort(out, {}, &LogicalProcessor::number);
-  return out;
-}
-
 /// Returns the entry of a processor, or one with a core of its own where the topology lacks it.
 LogicalProcessor known(const Topology& topology, int number) {
   const auto found = std::ranges::lower_bound(topology, number, {}, &LogicalProcessor::number);
@@ -115,27 +82,33 @@ std::vector<Cache> from_c_library(int cores) {
 
 const Topology& this_topology() {
   static const Topology out = [] {
-    const HwlocTopology topology = begun();
-    return topology != nullptr && hwloc_topology_load(topology.get()) == 0 ? read(topology.get())
-                                                                           : Topology();
+    hwloc_topology_t made = nullptr;
+    if (hwloc_topology_init(&made) != 0) return Topology();
+    const HwlocTopology topology(made);
+    hwloc_topology_set_cache_types_filter(made, HWLOC_TYPE_FILTER_KEEP_NONE);
+    // This backend would visit each processor, although the system has told everything.
+    hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+    return hwloc_topology_load(made) == 0 ? topology_from(*made) : Topology();
   }();
   return out;
 }
 
-Topology topology_of(const std::string& description, int efficient) {
-  const HwlocTopology topology = begun();
-  if (topology == nullptr || hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0 ||
-      hwloc_topology_load(topology.get()) != 0) {
-    return {};
+Topology topology_from(hwloc_topology& loaded) {
+  Topology out;
+  std::map<unsigned, int> siblings;
+  hwloc_obj_t unit = nullptr;
+  while ((unit = hwloc_get_next_obj_by_type(&loaded, HWLOC_OBJ_PU, unit)) != nullptr) {
+    LogicalProcessor& processor = out.emplace_back();
+    processor.number = static_cast<int>(unit->os_index);
+    const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(&loaded, HWLOC_OBJ_CORE, unit);
+    const unsigned index = core == nullptr ? unit->logical_index : core->logical_index;
+    processor.core = static_cast<int>(index);
+    processor.sibling = siblings[index]++;
+    processor.node = std::max(0, hwloc_bitmap_first(unit->nodeset));
+    processor.kind = std::max(0, hwloc_cpukinds_get_by_cpuset(&loaded, unit->cpuset, 0));
   }
-  if (efficient > 0) {
-    const HwlocBitmap slow(hwloc_bitmap_alloc()), fast(hwloc_bitmap_alloc());
-    hwloc_bitmap_set_range(slow.get(), 0, efficient - 1);
-    hwloc_bitmap_andnot(fast.get(), hwloc_topology_get_topology_cpuset(topology.get()), slow.get());
-    hwloc_cpukinds_register(topology.get(), slow.get(), 0, 0, nullptr, 0);
-    hwloc_cpukinds_register(topology.get(), fast.get(), 1, 0, nullptr, 0);
-  }
-  return read(topology.get());
+  std::ranges::sort(out, {}, &LogicalProcessor::number);
+  return out;
 }
 
 std::vector<int> placing_order(const Topology& topology, const std::vector<int>& allowed, int first) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+struct hwloc_topology;
+
 namespace assay {
 
 /// A core, or a hardware thread of a core: the system schedules a thread on it.
@@ -25,9 +27,8 @@ using Topology = std::vector<LogicalProcessor>;
 
 /// Returns the topology of this machine, which is read once.
 const Topology& this_topology();
-/// Returns the topology of a description of hwloc, such as `numa:2 core:4 pu:2`. Its first `efficient`
-/// processors are of a slower kind than the others.
-Topology topology_of(const std::string& description, int efficient = 0);
+/// Returns one that hwloc has loaded.
+Topology topology_from(hwloc_topology& loaded);
 
 /// The order in which threads are given processors, out of those `allowed`: `first`, which must be one of
 /// them, or -1 for the best; then one processor of each core before their siblings, fast cores before slow

@@ -2,6 +2,7 @@
 #include "assay/caches.hpp"
 #include "assay/error.hpp"
 #include "core/files/processor_set.hpp"
+#include "core/machine/described_topology_test.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::topology_of;
 
 std::vector<int> first_numbers(int count) {
   std::vector<int> out(static_cast<std::size_t>(count));
