@@ -148,11 +148,6 @@ void require_no_gate_options(const OutcomeOptions& options) {
       fmt::format("leave it out; judge what is merged: assay compare BEFORE {}", options.output.string()));
 }
 
-Outcome merge_gates(const MergeOptions& options, const Json& first) {
-  const TwoBuilds run = merged(files_of<NamedRun<TwoBuilds>>(options, first, two_builds_from));
-  return end_two_builds(options.outcome, run);
-}
-
 /// A commit with changes is any number of programs.
 std::string doubt_about(const Results& results) {
   if (results.commit.find("+changes") == std::string::npos) return "";
@@ -169,7 +164,9 @@ Outcome merge(const MergeOptions& options) {
     }
   }
   const Json first = parsed(options.shards.front());
-  if (holds_two_builds(first)) return merge_gates(options, first);
+  if (holds_two_builds(first))
+    return end_two_builds(options.outcome,
+                          merged(files_of<NamedRun<TwoBuilds>>(options, first, two_builds_from)));
   require_no_gate_options(options.outcome);
   const auto read = [](const Json& file, const std::string& where) { return results_from(file, where); };
   const Results results = merged(files_of<NamedRun<Results>>(options, first, read));

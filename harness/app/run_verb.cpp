@@ -99,16 +99,11 @@ RunRequest request_of(const RunOptions& options, const Registry& registry) {
   return out;
 }
 
-/// Thread count that the key names; 1 when it names none. Keys of other machines have other counts, and are
-/// as good: a ledger is for all machines.
-int threads_of(const std::string& key) {
-  const auto named = trial_key(key);
-  return named ? std::min(named->threads, 4096) : 1;
-}
-
 void require_planned(const std::string& key, const Suite& suite, const Registry& registry) {
   std::vector<int> threads{1};
-  if (const int count = threads_of(key); count > 1) threads.push_back(count);
+  // Keys of other machines have other counts, and are as good: a ledger is for all machines.
+  if (const auto named = trial_key(key); named && named->threads > 1)
+    threads.push_back(std::min(named->threads, 4096));
   // No machine in particular: what does not fit in this one's memory may be accepted for another.
   std::vector<std::string> keys;
   for (const Trial& trial : make_plan(registry, suite, {.threads = threads}, Machine{})) {

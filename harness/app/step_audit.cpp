@@ -21,10 +21,6 @@ constexpr const char* usual_present = "/torch/";  // as ci/plugin/frameworks.py 
 constexpr const char* by_trace = "the trace";
 constexpr double busy = 0.1;
 
-std::string variant_of(const TrialResult& trial) {
-  return fmt::format("{}/{}#{}", trial.operation, trial.variant, trial.threads);
-}
-
 Interval without_width(double seconds) { return {.low = seconds, .middle = seconds, .high = seconds}; }
 
 StepAuditRow row_of(const StepPart& part, const Results& results, const std::string& problem,
@@ -40,7 +36,7 @@ StepAuditRow row_of(const StepPart& part, const Results& results, const std::str
     std::string& name = is_present ? out.present_by : out.best_by;
     if (place.middle <= 0 || time.middle < place.middle) {
       place = time;
-      name = variant_of(trial);
+      name = fmt::format("{}/{}#{}", trial.operation, trial.variant, trial.threads);
     }
   }
   if (!out.is_measured()) return out;

@@ -39,11 +39,6 @@ std::string line_of(const fs::path& root, std::vector<std::string> arguments, co
   return answer.exit_code == 0 ? answer.output.substr(0, answer.output.find('\n')) : "";
 }
 
-/// Whether history was cut off when it was fetched, as many CI systems do.
-bool is_shallow(const fs::path& root, const Hooks& hooks) {
-  return line_of(root, {"rev-parse", "--is-shallow-repository"}, hooks) == "true";
-}
-
 /// The command that checks out the submodules of a scratch checkout, from the repository's own copies if it
 /// has them; nothing if there are none.
 std::optional<Command> checkout_of_submodules(const fs::path& root, const fs::path& checkout) {
@@ -161,8 +156,10 @@ std::string identity_of(const Project& project) {
 Target target_of(const ProgramsRequest& request, const Hooks& hooks) {
   const auto& [what, repository, cache, layouts, common_with, like, built] = request;
   Target target{.root = repository_root(repository, hooks)};
-  const std::string hint = is_shallow(target.root, hooks) ? "history was cut off here: git fetch --unshallow"
-                                                          : "see `git branch --all` and `git tag`";
+  // Many CI systems cut history off when they fetch it.
+  const bool shallow = line_of(target.root, {"rev-parse", "--is-shallow-repository"}, hooks) == "true";
+  const std::string hint =
+      shallow ? "history was cut off here: git fetch --unshallow" : "see `git branch --all` and `git tag`";
   target.commit = demanded_commit(target.root, what, hint, hooks);
   std::string origin = what;
   if (!common_with.empty()) {

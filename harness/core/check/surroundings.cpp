@@ -48,19 +48,6 @@ bool upper_halves_in_use() {
 }
 #endif
 
-bool has_children() {
-  siginfo_t found{};
-  return waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
-/// Called where the process had no children before: they are a kernel's.
-void end_children() {
-  for (const pid_t child : children_of_process()) {
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-  }
-}
-
 /// Other threads of this process, as one of them sees them. Their files stay open: to look each of them up
 /// costs several times as much as to read it.
 class OtherThreads {
@@ -241,7 +228,8 @@ Surroundings Surroundings::seen(Depth depth) {
   }
   sigprocmask(SIG_SETMASK, nullptr, &out.blocked_);
   out.timer_ = has_timer();
-  out.children_ = has_children();
+  siginfo_t found{};
+  out.children_ = waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) == 0;
   if (depth == Depth::quick) return out;
   out.posix_timers_ = posix_timers();
   std::array<char, 4096> folder{};
@@ -307,7 +295,11 @@ void Surroundings::restore() const {
     sigaction(static_cast<int>(signal), &handlers_[signal], nullptr);
   }
   sigprocmask(SIG_SETMASK, &blocked_, nullptr);
-  if (present.children_ && !children_) end_children();
+  if (!present.children_ || children_) return;
+  for (const pid_t child : children_of_process()) {  // a kernel's
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
 }
 
 std::size_t mapped_pages() {

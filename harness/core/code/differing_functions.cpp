@@ -19,7 +19,6 @@
 #include <iterator>
 #include <map>
 #include <regex>
-#include <set>
 #include <sstream>
 #include <utility>
 

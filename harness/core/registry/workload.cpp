@@ -7,8 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <string_view>
 #include <utility>
 
 namespace assay::detail {

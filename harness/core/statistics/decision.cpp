@@ -8,13 +8,6 @@
 #include <cmath>
 
 namespace assay {
-namespace {
-
-bool matters(const Interval& ratio) {
-  return std::abs(std::log(ratio.middle)) > std::log1p(change_that_matters);
-}
-
-}  // namespace
 
 std::string_view to_string(Decision decision) {
   static constexpr std::array<std::string_view, 7> words{"AS IT IS",   "RETAIN", "REJECT",    "NO CHANGE",
@@ -25,7 +18,7 @@ std::string_view to_string(Decision decision) {
 Interval ratio_from(std::span<const double> logs) { return exponential(centre(logs)); }
 
 Decision decision_on(const Interval& ratio) {
-  if (!matters(ratio)) return Decision::no_change;
+  if (!(std::abs(std::log(ratio.middle)) > std::log1p(change_that_matters))) return Decision::no_change;
   if (ratio.high < 1) return Decision::retain;
   return ratio.low > 1 ? Decision::reject : Decision::no_change;
 }
