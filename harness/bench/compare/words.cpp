@@ -98,17 +98,13 @@ std::string variant_of(const std::string& key) {
   return trial ? trial->operation + "/" + trial->variant : key;
 }
 
-/// Rows of identical machine code are the same, or slower by drift, without a launch.
-bool is_compared(const ComparedRow& row) {
-  return is_open(row.standing) || (is_judged(row.standing) && row.launches > 0);
-}
-
 class Deciding {
  public:
   Deciding(const Comparison& comparison, const ComparisonRun& run, const FailurePolicy& policy)
       : comparison_(comparison), run_(run), policy_(policy) {
     for (const ComparedRow& row : comparison_.rows) {
-      if (is_compared(row)) ++compared_;
+      // Rows of identical machine code are the same, or slower by drift, without a launch.
+      if (is_open(row.standing) || (is_judged(row.standing) && row.launches > 0)) ++compared_;
       if (row.standing == Standing::same && row.launches == 0) ++identical_;
     }
   }

@@ -51,12 +51,6 @@ bool knows(const Registry& registry, const Case& row) {
   }
 }
 
-/// The slow-down of a build for a test of the gate lies in the harness, not in the variant: its code counts
-/// as unknown, and so as changed.
-std::string code_of(const Operation& operation, const VariantInfo& variant) {
-  return slowdown_of_build(operation.name(), variant.name) > 0 ? "" : variant.code;
-}
-
 /// Returns the bytes of the stack that these variables take: name, value, and a pointer to both.
 std::size_t stack_bytes(const Variables& environment) {
   std::size_t out = 0;
@@ -387,10 +381,13 @@ Description describe(const Registry& registry, const DescriptionRequest& request
   }
   for (const Trial& trial : trials) {
     const VariantInfo& variant = trial.operation->variants()[trial.variant];
+    // The slow-down of a build for a test of the gate lies in the harness, not in the variant: its code
+    // counts as unknown, and so as changed.
+    const bool slowed = slowdown_of_build(trial.operation->name(), variant.name) > 0;
     out.trials.push_back({.trial = {trial.key, trial.row.operation, variant.name, trial.row.problem,
                                     trial.context.threads, trial.row.file},
                           .workload = trial.workload,
-                          .code = code_of(*trial.operation, variant),
+                          .code = slowed ? "" : variant.code,
                           .skipped = trial.skipped});
   }
   if (request.corners.empty()) return out;

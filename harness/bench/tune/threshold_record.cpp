@@ -141,11 +141,6 @@ bool is_spelled_as_identifier(const std::string& name) {
   return !name.empty() && letter(name.front()) && std::ranges::all_of(name, follows);
 }
 
-/// Names that begin with _ or hold __ belong to the implementation, somewhere at least.
-bool is_reserved(const std::string& name) {
-  return name.starts_with('_') || name.find("__") != std::string::npos;
-}
-
 /// Replaces characters that end the line, and backslashes, which would make a comment of the next one.
 std::string commented(std::string text, const std::string& indent) {
   for (char& c : text) {
@@ -208,7 +203,8 @@ void require_identifier(const std::string& name) {
   }
   if (keywords.find(" " + name + " ") != std::string_view::npos)
     throw Error(where, "is a keyword of C++", "give another name");
-  if (is_reserved(name)) {
+  // Such names belong to the implementation, somewhere at least.
+  if (name.starts_with('_') || name.find("__") != std::string::npos) {
     throw Error(where, "is reserved", "begin with a letter, and have no two _ in a row");
   }
 }

@@ -362,8 +362,6 @@ class Sleeper {
   bool all_ = false;
 };
 
-bool group_is_left(pid_t child) { return kill(-child, 0) == 0; }
-
 void kill_groups(const std::vector<pid_t>& children) {
   for (const pid_t child : children) kill(-child, SIGKILL);
   for (const pid_t child : children) reap(child);
@@ -376,7 +374,7 @@ void end_groups(std::vector<pid_t> children, milliseconds grace) {
   Sleeper sleeper(children);
   for (const auto end = Clock::now() + grace; !groups.empty() && Clock::now() < end;) {
     std::erase_if(children, [](pid_t child) { return end_of(child).has_value(); });
-    std::erase_if(groups, [](pid_t group) { return !group_is_left(group); });
+    std::erase_if(groups, [](pid_t group) { return kill(-group, 0) != 0; });
     if (!groups.empty()) sleeper.sleep(milliseconds(10));
   }
   for (const pid_t group : groups) kill(-group, SIGKILL);

@@ -229,10 +229,6 @@ std::string details(const std::string& summary, const std::string& body, bool op
                      summary, body);
 }
 
-std::string anchor(const std::string& tag) {
-  return tag.empty() ? "" : fmt::format(" id=\"{}\"", attribute(tag));
-}
-
 class PageWriter {
  public:
   explicit PageWriter(std::vector<std::pair<std::string, Plot>>& plots) : plots_(plots) {}
@@ -375,11 +371,6 @@ std::string padded(const std::string& text, std::size_t width, bool right) {
   return right ? pad + text : text + pad;
 }
 
-std::string without_blanks_at_end(std::string line) {
-  while (line.ends_with(' ')) line.pop_back();
-  return line + "\n";
-}
-
 struct Grid {
   explicit Grid(const ShownTable& shown) : table(shown) {
     rows.emplace_back();
@@ -455,7 +446,7 @@ std::string lines_of(const ShownTable& table) {
       rest += (rest.empty() ? "" : ", ") + (grid.wraps(i) ? "" : grid.rows[0][i].middle + " ") + cell.middle;
       if (!cell.range.empty()) rest += " " + cell.range;
     }
-    out += without_blanks_at_end(std::move(line));
+    out += line.erase(line.find_last_not_of(' ') + 1) + "\n";
     if (!rest.empty()) out += wrapped_line(rest, std::string(indent + 4, ' '), std::string(indent + 4, ' '));
   }
   return out;
@@ -595,7 +586,8 @@ Page to_page(const Document& document) {
     if (body.empty()) continue;
     if (!section.title.empty()) {
       const char* head = section.depth == 0 ? "h2" : "h3";
-      main += fmt::format("<{}{}>{}</{}>\n", head, anchor(section.tag), html(section.title), head);
+      const std::string anchor = section.tag.empty() ? "" : fmt::format(" id=\"{}\"", attribute(section.tag));
+      main += fmt::format("<{}{}>{}</{}>\n", head, anchor, html(section.title), head);
       if (!section.tag.empty() && section.depth == 0) {
         nav +=
             fmt::format("<a href=\"#{}\">{}</a>\n", attribute(section.tag),

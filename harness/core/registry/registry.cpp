@@ -36,14 +36,10 @@ void require_variant_name(std::string_view operation, std::string_view name) {
               "use name or name@tier, each of lower-case letters, digits and '_'");
 }
 
-/// Clang calls a file that it finds by -I. kernels/./gemm/simd.cpp.
-std::string normal_path(const std::filesystem::path& file) {
-  return file.lexically_normal().generic_string();
-}
-
 /// Source, line, code and calls of what is registered there.
 VariantInfo origin_of(const SourceLocation& where) {
-  const std::string source = normal_path(where.file_name());
+  // Clang calls a file that it finds by -I. kernels/./gemm/simd.cpp.
+  const std::string source = std::filesystem::path(where.file_name()).lexically_normal().generic_string();
   return {.source = source,
           .line = static_cast<int>(where.line()),
           .code = std::string(CodeTable::code_of(source)),
