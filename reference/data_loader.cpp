@@ -76,13 +76,8 @@ std::optional<std::string> no_such_file_state(FileState state) {
 
 namespace {
 
-void naive(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
-  const RecordFile& file = in.records.file;
-  std::byte* to = out.batch.data();
-  for (const Index i : in.window()) {
-    std::memcpy(to, file.record(i), static_cast<std::size_t>(p.bytes));
-    to += p.bytes;
-  }
+void naive(const BatchRetrieval::Problem&, const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
+  in.records.file.copy(in.window(), out.batch.data());
   in.records.end_call();
 }
 
@@ -253,11 +248,7 @@ auto prepare_naive(const Problem& p, const Input&, const Context&) {
     const EpochShape shape = p.shape();
     Consumer consumer(p, in, out);
     for (Index k = 0; k < shape.batches(); ++k) {
-      std::byte* to = rows->data();
-      for (const Index i : in.batch(shape, k)) {
-        std::memcpy(to, in.records.file.record(i), static_cast<std::size_t>(p.bytes));
-        to += p.bytes;
-      }
+      in.records.file.copy(in.batch(shape, k), rows->data());
       consumer.take(k, rows->data());
     }
     in.records.end_call();
@@ -337,14 +328,11 @@ const Register registered{[](Registry& r) {
   r.add<BatchRetrieval>({.name = "naive",
                          .summary = "one copy per index, in their order",
                          .run = naive,
-                         .unfit = [](const BatchRetrieval::Problem& p, const Context&) {
-                           return no_such_file_state(p.state());
-                         }});
-  r.add<DataLoader>(
-      {.name = "naive",
-       .summary = "loads each batch when it is asked for, in the consuming thread",
-       .prepare = prepare_naive,
-       .unfit = [](const Problem& p, const Context&) { return no_such_file_state(p.state()); }});
+                         .unfit = without_such_file});
+  r.add<DataLoader>({.name = "naive",
+                     .summary = "loads each batch when it is asked for, in the consuming thread",
+                     .prepare = prepare_naive,
+                     .unfit = without_such_file});
 }};
 
 }  // namespace

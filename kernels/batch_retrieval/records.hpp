@@ -13,11 +13,6 @@
 
 namespace assay {
 
-/// Variant::unfit of those for whose problem this machine may have no such file.
-inline constexpr auto without_such_file = [](const auto& p, const Context&) {
-  return no_such_file_state(p.state());
-};
-
 namespace detail {
 
 constexpr Index line_bytes = 64;

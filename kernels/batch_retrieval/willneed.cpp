@@ -4,7 +4,6 @@
 
 #include "batch_retrieval/records.hpp"
 
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -16,15 +15,11 @@ using Problem = BatchRetrieval::Problem;
 auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context&) {
   std::optional<RecordFile> own;  // mapping of a cold file without read-ahead
   if (p.state() == FileState::cold) own.emplace(input.records.file.again(RecordFile::Pages::at_random));
-  return [p, own = std::move(own), requests = PageRequests(p.batch)](const auto& in, auto& out) mutable {
+  return [own = std::move(own), requests = PageRequests(p.batch)](const auto& in, auto& out) mutable {
     const RecordFile& file = own ? *own : in.records.file;
     const auto indices = in.window();
     requests.ask(file, indices);
-    std::byte* to = out.batch.data();
-    for (const Index i : indices) {
-      std::memcpy(to, file.record(i), static_cast<std::size_t>(p.bytes));
-      to += p.bytes;
-    }
+    file.copy(indices, out.batch.data());
     in.records.end_call(file);
   };
 }

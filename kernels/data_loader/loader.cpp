@@ -84,11 +84,7 @@ class Loader {
       copy_ahead(file, samples, rows);
     } else {
       if (own_) requests_[static_cast<std::size_t>(slot)].ask(file, samples);
-      std::byte* to = rows;
-      for (const Index i : samples) {
-        std::memcpy(to, file.record(i), static_cast<std::size_t>(p_.bytes));
-        to += p_.bytes;
-      }
+      file.copy(samples, rows);
     }
     // Before anyone sees the batch, and from the thread that knows first.
     file.require_unchanged();
@@ -105,9 +101,16 @@ class Loader {
 
 }  // namespace
 
-Variant<DataLoader>::Kernel prepare_loader(const Problem& problem, const Input& input, Reading reading) {
-  const auto loader = std::make_shared<Loader>(problem, input, reading);
-  return [loader](const Input& in, DataLoader::Output& out) { loader->run(in, out); };
+void add_loader(Registry& r, std::string_view name, std::string_view summary, Reading reading) {
+  r.add<DataLoader>({.name = name,
+                     .summary = summary,
+                     .helpers = [](const Problem& p) { return p.workers; },
+                     .prepare =
+                         [reading](const Problem& p, const Input& input, const Context&) {
+                           return [loader = std::make_shared<Loader>(p, input, reading)](
+                                      const Input& in, DataLoader::Output& out) { loader->run(in, out); };
+                         },
+                     .unfit = without_such_file});
 }
 
 }  // namespace assay

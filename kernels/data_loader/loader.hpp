@@ -3,6 +3,8 @@
 
 #include "batch_retrieval/records.hpp"
 
+#include <string_view>
+
 namespace assay {
 
 enum class Reading {
@@ -10,7 +12,7 @@ enum class Reading {
   ahead   ///< hot: prefetches ahead of the copy; cold: requests for all pages of the batch first
 };
 
-Variant<DataLoader>::Kernel prepare_loader(const DataLoader::Problem& problem, const DataLoader::Input& input,
-                                           Reading reading);
+/// Registers a variant of data_loader.
+void add_loader(Registry& r, std::string_view name, std::string_view summary, Reading reading);
 
 }  // namespace assay

@@ -95,10 +95,6 @@ std::exception_ptr Pipeline::come_to_rest() {
   return failure;
 }
 
-void Pipeline::Session::finish() {
-  if (const std::exception_ptr failure = pipeline_.come_to_rest()) std::rethrow_exception(failure);
-}
-
 bool Pipeline::has_more() const {
   return loading_ != nullptr && failure_ == nullptr && claimed_ < plan_.batches;
 }

@@ -58,11 +58,16 @@ class Pipeline {
     }
     // A reference, so that nothing is allocated.
     const Loading loading(std::cref(load));
-    Session session(*this, loading);
-    for (auto filled = next(std::nullopt); filled; filled = next(filled->slot)) {
-      take(filled->batch, bytes_of(filled->slot));
+    start(loading);
+    try {
+      for (auto filled = next(std::nullopt); filled; filled = next(filled->slot)) {
+        take(filled->batch, bytes_of(filled->slot));
+      }
+    } catch (...) {
+      come_to_rest();
+      throw;
     }
-    session.finish();
+    if (const std::exception_ptr failure = come_to_rest()) std::rethrow_exception(failure);
   }
 
  private:
@@ -70,23 +75,11 @@ class Pipeline {
   struct Filled {
     Index batch = 0, slot = 0;
   };
-  /// Lasts from the start of a run until its workers rest, also if the consumer throws.
-  class Session {
-   public:
-    Session(Pipeline& pipeline, const Loading& loading) : pipeline_(pipeline) { pipeline_.start(loading); }
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
-    ~Session() { pipeline_.come_to_rest(); }
-    /// Rethrows the exception of a worker.
-    void finish();
-
-   private:
-    Pipeline& pipeline_;
-  };
 
   std::byte* bytes_of(Index slot) { return memory_.data() + slot * stride_; }
   /// Throws Error; no thread then uses `loading` any more.
   void start(const Loading& loading);
+  /// Returns when all workers rest, with the exception of one of them, if any.
   std::exception_ptr come_to_rest();
   /// Starts all threads or, if it throws, none.
   void spawn();

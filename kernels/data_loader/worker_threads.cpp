@@ -6,12 +6,7 @@
 namespace assay {
 
 const Register registered{[](Registry& r) {
-  r.add<DataLoader>({.name = "worker_threads",
-                     .summary = "threads load batches ahead, one copy per record",
-                     .helpers = [](const DataLoader::Problem& p) { return p.workers; },
-                     .prepare = [](const DataLoader::Problem& p, const DataLoader::Input& in,
-                                   const Context&) { return prepare_loader(p, in, Reading::plain); },
-                     .unfit = without_such_file});
+  add_loader(r, "worker_threads", "threads load batches ahead, one copy per record", Reading::plain);
 }};
 
 }  // namespace assay

@@ -7,12 +7,8 @@
 namespace assay {
 
 const Register registered{[](Registry& r) {
-  r.add<DataLoader>({.name = "worker_threads_prefetch",
-                     .summary = "threads that ask for the lines or pages of a batch before they copy",
-                     .helpers = [](const DataLoader::Problem& p) { return p.workers; },
-                     .prepare = [](const DataLoader::Problem& p, const DataLoader::Input& in,
-                                   const Context&) { return prepare_loader(p, in, Reading::ahead); },
-                     .unfit = without_such_file});
+  add_loader(r, "worker_threads_prefetch",
+             "threads that ask for the lines or pages of a batch before they copy", Reading::ahead);
 }};
 
 }  // namespace assay

@@ -54,6 +54,10 @@ struct KnownRecords {
 
 /// A reason why a file of this state cannot be had here, or nothing: cold needs $TMPDIR on a disk.
 std::optional<std::string> no_such_file_state(FileState state);
+/// Variant::unfit of those for whose problem this machine may have no such file.
+inline constexpr auto without_such_file = [](const auto& p, const Context&) {
+  return no_such_file_state(p.state());
+};
 
 /// batch[b, :] = file[indices[w, b], :] for b in [0, batch)
 /// with file[records, bytes] and indices[windows, batch]. w is drawn anew for each call, so that it seldom

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -113,6 +114,14 @@ class RecordFile {
   const std::string& name() const { return name_; }
   const std::byte* record(Index i) const {
     return mapping_.data() + record_file_header_bytes + i * shape_.bytes;
+  }
+  /// Copies records from the mapping, one after the other, to `to`.
+  void copy(std::span<const Index> records, std::byte* to) const {
+    const auto size = static_cast<std::size_t>(shape_.bytes);
+    for (const Index i : records) {
+      std::memcpy(to, record(i), size);
+      to += size;
+    }
   }
   /// Returns the position of record i in the file.
   Index offset(Index i) const { return record_file_header_bytes + i * shape_.bytes; }
