@@ -1,5 +1,5 @@
 // The contracts memory_pool_validate and memory_pool_plan, with the plainest planner; whether a plan is
-// valid, by the definition and by a sweep; and how low a plan may be at best.
+// valid, by the definition and by a sweep; a valid plan in O(n log n); and how low a plan may be at best.
 
 #include "assay/ops/memory_pool.hpp"
 
@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 
 namespace assay {
 namespace {
@@ -168,9 +169,8 @@ void first_fit(const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out, Wor
     }
     std::sort(work.living.begin(), work.living.begin() + count,
               [&](Index a, Index b) { return out.lower[a] < out.lower[b]; });
-    out.lower[*next] = lowest_gap(work, count, request.bytes, out);
-    out.upper[*next] = out.lower[*next] + request.bytes;
-    out.height[0] = std::max(out.height[0], out.upper[*next]);
+    const Index lower = lowest_gap(work, count, request.bytes, out);
+    out.height[0] = std::max(out.height[0], out.place(*next, lower, request.bytes));
   }
 }
 
@@ -303,32 +303,6 @@ namespace {
 
 constexpr std::size_t most_for_pairs = 2048;
 
-bool overlap_in_time(const Request& a, const Request& b) { return a.start < b.end && b.start < a.end; }
-
-/// Takes blocks inside the pool, whose ends do not overflow.
-bool overlap_in_space(const Plan& plan, std::size_t i, std::size_t j) {
-  return plan.offsets[i] < plan.offsets[j] + plan.requests[j].bytes &&
-         plan.offsets[j] < plan.offsets[i] + plan.requests[i].bytes;
-}
-
-std::optional<Fault> fault_of_block(const Plan& plan, std::size_t i) {
-  const Index offset = plan.offsets[i];
-  // offset + bytes may overflow, pool - bytes may not.
-  const bool inside = offset >= 0 && offset <= plan.pool - plan.requests[i].bytes;
-  if (!inside) return Fault{.block = static_cast<Index>(i), .what = "is not inside the pool"};
-  if (offset % alignment != 0) {
-    return Fault{.block = static_cast<Index>(i), .what = "does not start at a multiple of 64"};
-  }
-  return std::nullopt;
-}
-
-std::optional<Fault> fault_of_any_block(const Plan& plan) {
-  for (std::size_t i = 0; i < plan.requests.size(); ++i) {
-    if (const auto found = fault_of_block(plan, i)) return found;
-  }
-  return std::nullopt;
-}
-
 Fault clash(std::size_t i, std::size_t j) {
   return {
       .block = static_cast<Index>(i), .other = static_cast<Index>(j), .what = "overlap in space and time"};
@@ -355,6 +329,63 @@ void sweep(std::span<const Request> requests, const Enter& enter, const Leave& l
   }
 }
 
+/// Memory that is free below the top of a growing pool: by offset, to join neighbours, and by size.
+class Gaps {
+ public:
+  /// The smallest gap that holds `bytes`, the lowest among equals, or new bytes at the top.
+  Index take(Index bytes) {
+    const auto fits = by_size_.lower_bound({bytes, 0});
+    if (fits == by_size_.end()) return grow(bytes);
+    const auto [size, offset] = *fits;
+    erase(offset, size);
+    if (size > bytes) insert(offset + bytes, size - bytes);
+    return offset;
+  }
+
+  void release(Index offset, Index bytes) {
+    auto above = by_offset_.lower_bound(offset);
+    if (above != by_offset_.end() && above->first == offset + bytes) {
+      const auto [from, size] = *above;
+      erase(from, size);
+      bytes += size;
+    }
+    auto below = by_offset_.lower_bound(offset);
+    if (below != by_offset_.begin() && (--below)->first + below->second == offset) {
+      const auto [from, size] = *below;
+      erase(from, size);
+      offset = from;
+      bytes += size;
+    }
+    insert(offset, bytes);
+  }
+
+ private:
+  Index grow(Index bytes) {
+    Index offset = top_;
+    if (!by_offset_.empty()) {
+      const auto [from, size] = *by_offset_.rbegin();
+      if (from + size == top_) {
+        erase(from, size);
+        offset = from;
+      }
+    }
+    top_ = offset + bytes;
+    return offset;
+  }
+  void insert(Index offset, Index size) {
+    by_offset_.emplace(offset, size);
+    by_size_.emplace(size, offset);
+  }
+  void erase(Index offset, Index size) {
+    by_offset_.erase(offset);
+    by_size_.erase({size, offset});
+  }
+
+  Index top_ = 0;
+  std::map<Index, Index> by_offset_;
+  std::set<std::pair<Index, Index>> by_size_;
+};
+
 }  // namespace
 
 std::string to_string(const Fault& fault, const Plan& plan) {
@@ -368,6 +399,26 @@ std::string to_string(const Fault& fault, const Plan& plan) {
   const std::string first = block(fault.block);
   return fault.other < 0 ? first + " " + std::string(fault.what)
                          : first + " and " + block(fault.other) + " " + std::string(fault.what);
+}
+
+bool overlap_in_time(const Request& a, const Request& b) { return a.start < b.end && b.start < a.end; }
+
+bool overlap_in_space(const Plan& plan, std::size_t i, std::size_t j) {
+  return plan.offsets[i] < plan.offsets[j] + plan.requests[j].bytes &&
+         plan.offsets[j] < plan.offsets[i] + plan.requests[i].bytes;
+}
+
+std::optional<Fault> fault_of_any_block(const Plan& plan) {
+  for (std::size_t i = 0; i < plan.requests.size(); ++i) {
+    const Index offset = plan.offsets[i];
+    // offset + bytes may overflow, pool - bytes may not.
+    const bool inside = offset >= 0 && offset <= plan.pool - plan.requests[i].bytes;
+    if (!inside) return Fault{.block = static_cast<Index>(i), .what = "is not inside the pool"};
+    if (offset % alignment != 0) {
+      return Fault{.block = static_cast<Index>(i), .what = "does not start at a multiple of 64"};
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Fault> fault_by_pairs(const Plan& plan) {
@@ -403,6 +454,18 @@ std::optional<Fault> fault_by_sweep(const Plan& plan) {
 
 std::optional<Fault> fault(const Plan& plan) {
   return plan.requests.size() <= most_for_pairs ? fault_by_pairs(plan) : fault_by_sweep(plan);
+}
+
+Placed place_by_best_fit(std::span<const Request> requests) {
+  Placed out{.offsets = std::vector<Index>(requests.size())};
+  Gaps gaps;
+  const auto enter = [&](std::size_t i) {
+    out.offsets[i] = gaps.take(round_up(requests[i].bytes));
+    out.pool = std::max(out.pool, out.offsets[i] + requests[i].bytes);
+    return true;
+  };
+  sweep(requests, enter, [&](std::size_t i) { gaps.release(out.offsets[i], round_up(requests[i].bytes)); });
+  return out;
 }
 
 Index least_height(std::span<const Request> requests) {

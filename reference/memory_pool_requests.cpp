@@ -1,5 +1,5 @@
-// Lists of requests, drawn or from a trace; a valid plan for each in O(n log n); and plans made from it, each
-// changed in a way that some validator overlooks.
+// Lists of requests, drawn or from a trace; and plans for them, each changed in a way that some validator
+// overlooks.
 
 #include "assay/ops/memory_pool.hpp"
 
@@ -12,9 +12,6 @@
 #include <fstream>
 #include <functional>
 #include <limits>
-#include <map>
-#include <queue>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -71,63 +68,6 @@ std::vector<Request> trace_of(Index blocks, const std::filesystem::path& file) {
   return out;
 }
 
-/// Memory that is free below the top of a growing pool: by offset, to join neighbours, and by size.
-class Gaps {
- public:
-  /// The smallest gap that holds `bytes`, the lowest among equals, or new bytes at the top.
-  Index take(Index bytes) {
-    const auto fits = by_size_.lower_bound({bytes, 0});
-    if (fits == by_size_.end()) return grow(bytes);
-    const auto [size, offset] = *fits;
-    erase(offset, size);
-    if (size > bytes) insert(offset + bytes, size - bytes);
-    return offset;
-  }
-
-  void release(Index offset, Index bytes) {
-    auto above = by_offset_.lower_bound(offset);
-    if (above != by_offset_.end() && above->first == offset + bytes) {
-      const auto [from, size] = *above;
-      erase(from, size);
-      bytes += size;
-    }
-    auto below = by_offset_.lower_bound(offset);
-    if (below != by_offset_.begin() && (--below)->first + below->second == offset) {
-      const auto [from, size] = *below;
-      erase(from, size);
-      offset = from;
-      bytes += size;
-    }
-    insert(offset, bytes);
-  }
-
- private:
-  Index grow(Index bytes) {
-    Index offset = top_;
-    if (!by_offset_.empty()) {
-      const auto [from, size] = *by_offset_.rbegin();
-      if (from + size == top_) {
-        erase(from, size);
-        offset = from;
-      }
-    }
-    top_ = offset + bytes;
-    return offset;
-  }
-  void insert(Index offset, Index size) {
-    by_offset_.emplace(offset, size);
-    by_size_.emplace(size, offset);
-  }
-  void erase(Index offset, Index size) {
-    by_offset_.erase(offset);
-    by_size_.erase({size, offset});
-  }
-
-  Index top_ = 0;
-  std::map<Index, Index> by_offset_;
-  std::set<std::pair<Index, Index>> by_size_;
-};
-
 }  // namespace
 
 std::vector<Request> make_requests(Index blocks, Index pattern, Setting& setting) {
@@ -144,27 +84,6 @@ std::vector<Request> make_requests(Index blocks, Index pattern, Setting& setting
   }
   // Whoever lists tensors does so by name or by layer, not by offset or by time.
   return shuffled(std::move(out), rng);
-}
-
-Placed place_by_best_fit(std::span<const Request> requests) {
-  std::vector<std::size_t> order(requests.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return requests[i].start; });
-
-  Placed out{.offsets = std::vector<Index>(requests.size())};
-  Gaps gaps;
-  using End = std::pair<Index, std::size_t>;
-  std::priority_queue<End, std::vector<End>, std::greater<>> alive;
-  for (const std::size_t i : order) {
-    for (; !alive.empty() && alive.top().first <= requests[i].start; alive.pop()) {
-      const std::size_t ended = alive.top().second;
-      gaps.release(out.offsets[ended], round_up(requests[ended].bytes));
-    }
-    out.offsets[i] = gaps.take(round_up(requests[i].bytes));
-    out.pool = std::max(out.pool, out.offsets[i] + requests[i].bytes);
-    alive.emplace(requests[i].end, i);
-  }
-  return out;
 }
 
 }  // namespace assay::memory_pool
@@ -346,8 +265,6 @@ namespace {
 
 constexpr Index random_moves = 8;
 
-bool meet(Index a_low, Index a_high, Index b_low, Index b_high) { return a_low < b_high && b_low < a_high; }
-
 /// One block of a plan, and the places of other blocks that a change of it depends on.
 class Block {
  public:
@@ -361,7 +278,7 @@ class Block {
   Index ceiling() {
     Index lowest = draft_.pool;
     for_others([&](const Request& r, Index offset) {
-      if (offset > this->offset() && lives_with(r)) lowest = std::min(lowest, offset);
+      if (offset > this->offset() && overlap_in_time(r, request())) lowest = std::min(lowest, offset);
     });
     return lowest;
   }
@@ -371,9 +288,8 @@ class Block {
   Index next_use() {
     Index first = std::numeric_limits<Index>::max();
     for_others([&](const Request& r, Index offset) {
-      if (r.start >= request().end && meet(offset, offset + r.bytes, this->offset(), upper())) {
-        first = std::min(first, r.start);
-      }
+      const bool same_bytes = offset < upper() && this->offset() < offset + r.bytes;
+      if (r.start >= request().end && same_bytes) first = std::min(first, r.start);
     });
     return first == std::numeric_limits<Index>::max() ? request().end : first;
   }
@@ -383,7 +299,7 @@ class Block {
     Index farthest = -1, found = offset();
     for_others([&](const Request& r, Index offset) {
       const Index distance = std::max(r.start, request().start) - std::min(r.start, request().start);
-      if (!lives_with(r) || distance <= farthest) return;
+      if (!overlap_in_time(r, request()) || distance <= farthest) return;
       farthest = distance;
       found = offset;
     });
@@ -391,7 +307,6 @@ class Block {
   }
 
  private:
-  bool lives_with(const Request& r) { return meet(r.start, r.end, request().start, request().end); }
   template <class Look>
   void for_others(const Look& look) {
     for (std::size_t i = 0; i < draft_.requests.size(); ++i) {

@@ -15,19 +15,6 @@ using Validate = MemoryPoolValidate;
 using Order = std::span<std::size_t>;
 using memory_pool::Plan;
 
-bool alone(const Plan& plan, std::size_t i) {
-  const Index offset = plan.offsets[i];
-  return offset >= 0 && offset <= plan.pool - plan.requests[i].bytes && offset % memory_pool::alignment == 0;
-}
-bool in_one_place(const Plan& plan, std::size_t i, std::size_t j) {
-  return plan.offsets[i] < plan.offsets[j] + plan.requests[j].bytes &&
-         plan.offsets[j] < plan.offsets[i] + plan.requests[i].bytes;
-}
-bool at_one_time(const Plan& plan, std::size_t i, std::size_t j) {
-  const memory_pool::Request &a = plan.requests[i], &b = plan.requests[j];
-  return a.start < b.end && b.start < a.end;
-}
-
 // Published: sort the blocks by where they start in the pool and compare each with the next one only, "O(n
 // log n) instead of O(n^2)". Take A = [0, 100) in steps [0, 10), B = [10, 20) in [20, 30) and C = [30, 40) in
 // [0, 10): A and C clash, and B, which lives at another time, stands between them: the answer is "valid". The
@@ -36,7 +23,7 @@ bool at_one_time(const Plan& plan, std::size_t i, std::size_t j) {
 bool neighbours_only(const Plan& plan, Order order) {
   for (std::size_t k = 1; k < order.size(); ++k) {
     const std::size_t a = order[k - 1], b = order[k];
-    if (at_one_time(plan, a, b) && in_one_place(plan, a, b)) return false;
+    if (overlap_in_time(plan.requests[a], plan.requests[b]) && overlap_in_space(plan, a, b)) return false;
   }
   return true;
 }
@@ -48,8 +35,8 @@ bool neighbours_only(const Plan& plan, Order order) {
 bool unsorted_walk(const Plan& plan, Order order) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     // order[i] and order[j] were meant.
-    for (std::size_t j = i + 1; j < order.size() && in_one_place(plan, i, j); ++j) {
-      if (at_one_time(plan, i, j)) return false;
+    for (std::size_t j = i + 1; j < order.size() && overlap_in_space(plan, i, j); ++j) {
+      if (overlap_in_time(plan.requests[i], plan.requests[j])) return false;
     }
   }
   return true;
@@ -63,9 +50,8 @@ auto prepare(const Validate::Problem&, const Validate::Input& in, const Context&
       const Plan plan = input.plan(i);
       const Order sorted = std::span(order).first(plan.requests.size());
       std::iota(sorted.begin(), sorted.end(), std::size_t{0});
-      const bool fits = std::ranges::all_of(sorted, [&](std::size_t b) { return alone(plan, b); });
       std::ranges::sort(sorted, {}, [&](std::size_t b) { return std::pair(plan.offsets[b], b); });
-      out.valid[i] = fits && no_clash(plan, sorted) ? 1 : 0;
+      out.valid[i] = !fault_of_any_block(plan) && no_clash(plan, sorted) ? 1 : 0;
     }
   };
 }

@@ -36,18 +36,18 @@ class Gaps {
   void release(Index offset, Index bytes) {
     auto [below, above] = split(root_, offset);
     if (below != none) {
-      const Node& last = nodes_[rightmost(below)];
+      const Node& last = nodes_[outermost<&Node::right>(below)];
       if (last.offset + last.bytes == offset) {
         offset = last.offset;
         bytes += last.bytes;
-        below = without_rightmost(below);
+        below = without_outermost<&Node::right>(below);
       }
     }
     // The endless gap is above every block.
-    const Node& first = nodes_[leftmost(above)];
+    const Node& first = nodes_[outermost<&Node::left>(above)];
     if (first.offset == offset + bytes) {
       bytes = first.bytes == endless ? endless : bytes + first.bytes;
-      above = without_leftmost(above);
+      above = without_outermost<&Node::left>(above);
     }
     root_ = merge(merge(below, made(offset, bytes)), above);
   }
@@ -127,22 +127,16 @@ class Gaps {
     return updated(high);
   }
 
-  Link rightmost(Link i) const {
-    while (nodes_[i].right != none) i = nodes_[i].right;
+  /// The outermost node on a side.
+  template <Link Node::*side>
+  Link outermost(Link i) const {
+    while (nodes_[i].*side != none) i = nodes_[i].*side;
     return i;
   }
-  Link leftmost(Link i) const {
-    while (nodes_[i].left != none) i = nodes_[i].left;
-    return i;
-  }
-  Link without_rightmost(Link i) {
-    if (nodes_[i].right == none) return removed(i);
-    nodes_[i].right = without_rightmost(nodes_[i].right);
-    return updated(i);
-  }
-  Link without_leftmost(Link i) {
-    if (nodes_[i].left == none) return removed(i);
-    nodes_[i].left = without_leftmost(nodes_[i].left);
+  template <Link Node::*side>
+  Link without_outermost(Link i) {
+    if (nodes_[i].*side == none) return removed(i);
+    nodes_[i].*side = without_outermost<side>(nodes_[i].*side);
     return updated(i);
   }
 

@@ -27,9 +27,7 @@ class BySize {
     for (const auto& item : sizes_.sorted(in.requests.size(), smallness)) {
       const auto i = static_cast<Index>(item.position);
       const Request& request = in.requests[i];
-      out.lower[i] = lowest_gap(request);
-      out.upper[i] = out.lower[i] + request.bytes;
-      height = std::max(height, out.upper[i]);
+      height = std::max(height, out.place(i, lowest_gap(request), request.bytes));
       insert({out.lower[i], round_up(out.upper[i]), request.start, request.end});
     }
     out.height[0] = height;

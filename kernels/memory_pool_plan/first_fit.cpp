@@ -16,9 +16,7 @@ auto prepare(const MemoryPoolPlan::Problem& p, const MemoryPoolPlan::Input&, con
     gaps.reset();
     const auto enter = [&](Index i) {
       const Index bytes = in.requests[i].bytes;
-      out.lower[i] = gaps.take(round_up(bytes));
-      out.upper[i] = out.lower[i] + bytes;
-      height = std::max(height, out.upper[i]);
+      height = std::max(height, out.place(i, gaps.take(round_up(bytes)), bytes));
     };
     const auto leave = [&](Index i) { gaps.release(out.lower[i], round_up(in.requests[i].bytes)); };
     events.replay(in.requests, enter, leave);

@@ -94,17 +94,15 @@ class MatchedEnds {
       start_[i] = direction == Direction::forward ? life.first : -life.last;
       end_[i] = direction == Direction::forward ? life.last : -life.first;
     }
-    std::iota(by_start_.begin(), by_start_.begin() + count, 0);
-    std::iota(by_end_.begin(), by_end_.begin() + count, 0);
+    const auto by_start = std::span(by_start_.data(), at(count)),
+               by_end = std::span(by_end_.data(), at(count));
+    std::iota(by_start.begin(), by_start.end(), 0);
+    std::iota(by_end.begin(), by_end.end(), 0);
     // Among blocks that start together, the one that lives longest goes to the far end of a gap.
-    const auto starts = [&](Position i) {
+    std::ranges::sort(by_start, {}, [&](Position i) {
       return std::tuple(start_[i], -end_[i], -lives.blocks[at(i)].units, i);
-    };
-    std::sort(by_start_.begin(), by_start_.begin() + count,
-              [&](Position a, Position b) { return starts(a) < starts(b); });
-    const auto ends = [&](Position i) { return std::pair(end_[i], i); };
-    std::sort(by_end_.begin(), by_end_.begin() + count,
-              [&](Position a, Position b) { return ends(a) < ends(b); });
+    });
+    std::ranges::sort(by_end, {}, [&](Position i) { return std::pair(end_[i], i); });
   }
 
   Choice best_gap(Position block, Index units, First first) const {

@@ -73,7 +73,11 @@ void Planner::plan(std::span<const Request> requests, MemoryPoolPlan::Output& ou
     improved_[part] = true;
     enough = std::max(enough, heights[part]);
   }
-  write(requests, out);
+  out.height[0] = 0;
+  for (std::size_t k = 0; k < requests.size(); ++k) {
+    const auto i = static_cast<Index>(k);
+    out.height[0] = std::max(out.height[0], out.place(i, offsets_[i] * alignment, requests[k].bytes));
+  }
 }
 
 void Planner::pass(std::size_t part, Index enough) {
@@ -186,17 +190,6 @@ void Planner::weigh(const Lives& lives) {
   for (std::size_t s = 0; s < blamed.size(); ++s) {
     trouble_[s] = remembered * trouble_[s] + static_cast<double>(blamed[s]) / most;
   }
-}
-
-void Planner::write(std::span<const Request> requests, MemoryPoolPlan::Output& out) const {
-  Index height = 0;
-  for (std::size_t k = 0; k < requests.size(); ++k) {
-    const auto i = static_cast<Index>(k);
-    out.lower[i] = offsets_[i] * alignment;
-    out.upper[i] = out.lower[i] + requests[k].bytes;
-    height = std::max(height, out.upper[i]);
-  }
-  out.height[0] = height;
 }
 
 void add_planner(Registry& r, const std::string& name, const std::string& summary, Index steps) {

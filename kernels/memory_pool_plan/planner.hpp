@@ -52,7 +52,6 @@ class Planner {
   void weigh(const Lives& lives);
   Index top(const Lives& lives) const;
   void keep(std::size_t part, Index height, std::span<const Index> offsets);
-  void write(std::span<const Request> requests, MemoryPoolPlan::Output& out) const;
 
   Index steps_;
   Parts parts_;

@@ -42,6 +42,13 @@ struct Fault {
 };
 std::string to_string(const Fault& fault, const Plan& plan);
 
+bool overlap_in_time(const Request& a, const Request& b);
+/// Whether blocks i and j share bytes. Both lie inside the pool, so that their ends do not overflow.
+bool overlap_in_space(const Plan& plan, std::size_t i, std::size_t j);
+
+/// The first block that does not lie inside the pool at a multiple of 64, or nothing.
+std::optional<Fault> fault_of_any_block(const Plan& plan);
+
 /// The definition: each block by itself, then all pairs.
 std::optional<Fault> fault_by_pairs(const Plan& plan);
 
@@ -208,6 +215,11 @@ struct MemoryPoolPlan : FromParts<MemoryPoolPlan> {
   };
   struct Output {
     Buffer<Index> lower, upper, height;
+    /// Writes both ends of block i, and returns the upper one.
+    Index place(Index i, Index at, Index bytes) {
+      lower[i] = at;
+      return upper[i] = at + bytes;
+    }
     static constexpr auto parts() {
       return std::tuple{part("lower", &Output::lower, &Problem::blocks),
                         part("upper", &Output::upper, &Problem::blocks), part("height", &Output::height, 1)};
