@@ -16,7 +16,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <limits>
+#include <string_view>
 
 #if defined(__SANITIZE_THREAD__)
 #define ASSAY_SANITIZES_THREADS 1
@@ -84,6 +86,13 @@ void on_rows(int threads, Index n, const Body& body) {
   on_team(threads, threads, [&](int part) { body(n * part / threads, n * (part + 1) / threads); });
 }
 
+/// Calls body(part) for each of `parts`, on a thread of its own.
+template <class Parts, class Body>
+void on_each(Parts& parts, const Body& body) {
+  const int count = static_cast<int>(parts.size());
+  on_team(count, count, [&](int i) { body(parts[static_cast<std::size_t>(i)]); });
+}
+
 /// Starts the threads of a team. The first fork of a process creates them, which must not happen inside a
 /// timed call.
 inline void start_team(int threads) {
@@ -96,6 +105,13 @@ inline int started_team(const Context& context, bool too_short,
   const int threads = too_short ? 1 : static_cast<int>(std::min<Index>(context.threads, most));
   start_team(threads);
   return threads;
+}
+
+/// Registers the variant `threaded`.
+template <class Op, class Prepare>
+void add_threaded(Registry& r, std::string_view summary, const Prepare& prepare,
+                  std::string_view after = {}) {
+  r.add<Op>({.name = "threaded", .summary = summary, .after = after, .threaded = true, .prepare = prepare});
 }
 
 }  // namespace assay

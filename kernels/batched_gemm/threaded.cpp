@@ -33,10 +33,7 @@ auto prepare(const Problem& p, const BatchedGemm::Input&, const Context& context
 }
 
 const Register registered{[](Registry& r) {
-  r.add<BatchedGemm>({.name = "threaded",
-                      .summary = "best tier of simd on an equal share of the batch per thread",
-                      .threaded = true,
-                      .prepare = prepare});
+  add_threaded<BatchedGemm>(r, "best tier of simd on an equal share of the batch per thread", prepare);
 }};
 
 }  // namespace

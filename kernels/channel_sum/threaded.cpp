@@ -20,11 +20,8 @@ const Register registered{[](Registry& r) {
       on_rows(threads, p.c, [&](Index first, Index last) { function(at, first, last); });
     };
   };
-  r.add<ElementwiseChannelBiasBackward>(
-      {.name = "threaded",
-       .summary = "the best SIMD tier, channels divided among OpenMP threads",
-       .threaded = true,
-       .prepare = prepare});
+  add_threaded<ElementwiseChannelBiasBackward>(r, "the best SIMD tier, channels divided among OpenMP threads",
+                                               prepare);
 }};
 
 }  // namespace

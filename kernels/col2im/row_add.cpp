@@ -10,25 +10,8 @@ namespace assay::im2col {
 namespace {
 
 void by_channel(const Problem& p, const Window& window, const float* col, float* image) {
-  const Index out_h = window.out_h(), out_w = window.out_w(), stride = window.stride;
-  for (Index plane = 0; plane < p.n * p.c; ++plane) {
-    float* pixels = image + plane * p.h * p.w;
-    for (Index kh = 0; kh < window.kernel_h; ++kh) {
-      for (Index kw = 0; kw < window.kernel_w; ++kw) {
-        const Run run = inside_run(out_w, stride, window.column(0, kw), p.w);
-        for (Index oh = 0; oh < out_h; ++oh, col += out_w) {
-          const Index y = window.row(oh, kh);
-          if (y < 0 || y >= p.h) continue;
-          float* to = pixels + y * p.w + window.column(0, kw);
-          if (stride == 1) {
-            for (Index ow = run.first; ow < run.last; ++ow) to[ow] += col[ow];
-          } else {
-            for (Index ow = run.first; ow < run.last; ++ow) to[ow * stride] += col[ow];
-          }
-        }
-      }
-    }
-  }
+  const Index places = window.out_h() * window.out_w();
+  add_rows(window, col, places, 0, p.n * p.c * window.taps(), 0, window.out_h(), image);
 }
 
 void by_patch(const Problem& p, const Window& window, const float* col, float* image) {

@@ -13,13 +13,11 @@ namespace {
 constexpr Index break_even = 65536;
 
 const Register registered{[](Registry& r) {
-  r.add<Col2im>({.name = "threaded",
-                 .summary = "the best SIMD tier, the image divided among OpenMP threads",
-                 .threaded = true,
-                 .prepare = [](const Problem& p, const auto&, const Context& context) {
-                   const int threads = started_team(context, p.col_size() < break_even);
-                   return kernel_of<Col2im>(best_of(tiers<Col2im>()).function, p, threads);
-                 }});
+  add_threaded<Col2im>(r, "the best SIMD tier, the image divided among OpenMP threads",
+                       [](const Problem& p, const auto&, const Context& context) {
+                         const int threads = started_team(context, p.col_size() < break_even);
+                         return kernel_of<Col2im>(best_of(tiers<Col2im>()).function, p, threads);
+                       });
 }};
 
 }  // namespace

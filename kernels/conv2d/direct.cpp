@@ -72,6 +72,13 @@ constexpr Index most_lanes = 16, most_panel_rows = 5 * most_lanes;
 constexpr double strip_share(bool weights_fit) { return weights_fit ? 0.25 : 0.5; }
 constexpr Index strip_unit = 48;
 
+/// A call overwrites only the places of pixels; the zeros around them stay.
+Buffer<float> zeroed_space(Index floats) {
+  Buffer<float> space(floats);
+  std::ranges::fill(space, 0.0F);
+  return space;
+}
+
 Index part_of_second_level(double share, Index floats) {
   return static_cast<Index>(caches().second * share / sizeof(float)) / std::max<Index>(1, floats);
 }
@@ -127,17 +134,17 @@ bool SumPlan::divides_places(Index parts) const {
                              [&](const Sweep& sweep) { return !sweep.is_empty() && sweep.out_h >= parts; });
 }
 
-std::vector<SumPlan::Share> SumPlan::shares(Index most) const {
+void SumPlan::divide(Index threads) {
   // Images share only weights. Rows, in whole vectors, share the image. Places share the weights, which each
   // part transposes for itself.
   // Threads that divide images transpose all weights each. Where those outnumber pixels, whole panels of rows
   // are divided: 2 x 512 x 7 x 7 under 512 filters of 3 x 3.
   const bool weighs_more = on_pixels_ && rows_ * taps_ > images_ * layout_.source_h * layout_.source_w &&
-                           vectors(rows_) % most == 0 && rows_ >= most_panel_rows * most;
-  Index by_image = weighs_more ? 1 : std::gcd(most, images_);
+                           vectors(rows_) % threads == 0 && rows_ >= most_panel_rows * threads;
+  Index by_image = weighs_more ? 1 : std::gcd(threads, images_);
   // If threads divide the rows of an image, each thread copies the image.
-  if (!on_pixels_ && by_image == 1 && images_ >= 4 * most) by_image = most;
-  const Index left = most / by_image;
+  if (!on_pixels_ && by_image == 1 && images_ >= 4 * threads) by_image = threads;
+  const Index left = threads / by_image;
   Index by_row = 1, by_place = 1, unit = 1;
   if (on_pixels_) {
     unit = tier_.lanes();
@@ -147,36 +154,35 @@ std::vector<SumPlan::Share> SumPlan::shares(Index most) const {
   } else {
     by_row = std::min(left, rows_);
   }
-  std::vector<Share> out;
   for (Index i = 0; i < by_image; ++i) {
     for (Index j = 0; j < by_row; ++j) {
       const Index row = cut(rows_, unit, j, by_row);
       const Index end = cut(rows_, unit, j + 1, by_row);
       for (Index part = 0; part < by_place; ++part) {
         const Index image = images_ * i / by_image;
-        out.push_back({.image = image,
-                       .images = images_ * (i + 1) / by_image - image,
-                       .row = row,
-                       .rows = end - row,
-                       .part = part,
-                       .parts = by_place});
+        shares_.push_back({.image = image,
+                           .images = images_ * (i + 1) / by_image - image,
+                           .row = row,
+                           .rows = end - row,
+                           .part = part,
+                           .parts = by_place,
+                           .space = zeroed_space(space_floats())});
       }
     }
   }
-  return out;
+  start_team(static_cast<int>(shares_.size()));
 }
 
-void SumPlan::run(const Share& share, const float* source, const float* w, const float* start, float* result,
-                  float* space) const {
-  if (on_pixels_) {
-    sum_pixels(share, source, w, start, result, space);
-  } else {
-    sum_taps(share, source, w, start, result, space);
-  }
+void SumPlan::run(const float* source, const float* w, const float* start, float* result) {
+  on_each(shares_, [&](Share& share) {
+    if (on_pixels_) return sum_pixels(share, source, w, start, result);
+    sum_taps(share, source, w, start, result);
+  });
 }
 
-void SumPlan::sum_pixels(const Share& share, const float* source, const float* w, const float* start,
-                         float* result, float* space) const {
+void SumPlan::sum_pixels(Share& share, const float* source, const float* w, const float* start,
+                         float* result) const {
+  float* const space = share.space.data();
   const Index source_plane = layout_.source_h * layout_.source_w, plane = result_h_ * result_w_;
   const Index source_image = channels_ * source_plane;
   // Weights that stay in the second-level cache are transposed once and read again for each strip of
@@ -227,8 +233,9 @@ void SumPlan::sum_pixels(const Share& share, const float* source, const float* w
   }
 }
 
-void SumPlan::sum_taps(const Share& share, const float* source, const float* w, const float* start,
-                       float* result, float* space) const {
+void SumPlan::sum_taps(Share& share, const float* source, const float* w, const float* start,
+                       float* result) const {
+  float* const space = share.space.data();
   const Index source_floats = channels_ * layout_.source_h * layout_.source_w;
   const Index plane = result_h_ * result_w_;
   PlaneCopy copy(layout_);
@@ -284,12 +291,25 @@ Index panels(Index filters) { return pieces(filters, panel_filters); }
 
 }  // namespace
 
-WeightPlan::WeightPlan(const Layer& p) : layer_(p), layout_(forward_layout(p)) {
+WeightPlan::WeightPlan(const Layer& p, DirectTier tier, Index threads)
+    : layer_(p), tier_(std::move(tier)), layout_(forward_layout(p)) {
   for (Index channel = 0; channel < p.c; ++channel) {
     for (const Index tap : layout_.sweeps[0].in_channel) {
       row_offset_.push_back(channel * layout_.channel_floats() + tap);
     }
   }
+  // Filters in whole panels are divided first, then channels.
+  const Index by_filters = std::gcd(threads, panels(p.f));
+  const Grid grid{by_filters, std::min(threads / by_filters, p.c)};
+  for (Index i = 0; i < grid.parts(); ++i) {
+    const Range filters = range(p.f, panel_filters, i / grid.inner, grid.outer);
+    const Range channels = range(p.c, 1, i % grid.inner, grid.inner);
+    Share& share = shares_.emplace_back(Share{filters.first, filters.count, channels.first, channels.count});
+    const Index images = images_at_once(share);
+    share.space = zeroed_space(images * image_floats(share) +
+                               panels(share.filters) * panel_filters * panel_pixels(images) + 64);
+  }
+  start_team(grid.parts());
 }
 
 Index WeightPlan::rows_at_once() const {
@@ -308,21 +328,19 @@ Index WeightPlan::images_at_once(const Share& share) const {
   return std::clamp<Index>(std::min(most_pixels() / pixels, most_floats() / floats), 1, layer_.n);
 }
 
-Index WeightPlan::space_floats(const Share& share) const {
-  const Index images = images_at_once(share);
-  return images * image_floats(share) + panels(share.filters) * panel_filters * panel_pixels(images) + 64;
+void WeightPlan::run(const float* x, const float* dy, float* dw, float* dbias) {
+  on_each(shares_, [&](Share& share) { sum(share, x, dy, dw, dbias); });
 }
 
-void WeightPlan::run(const DirectTier& tier, const Share& share, const float* x, const float* dy, float* dw,
-                     float* dbias, float* space) const {
+void WeightPlan::sum(Share& share, const float* x, const float* dy, float* dw, float* dbias) const {
   const Layer& p = layer_;
   const Sweep& sweep = layout_.sweeps[0];
   const Index taps = static_cast<Index>(sweep.in_channel.size());
   const Index pixels = sweep.out_h * sweep.out_w;
   const Index at_once = images_at_once(share), most_rows = rows_at_once();
   const Index panel = panel_pixels(at_once) * panel_filters;
-  float* const turned = space;
-  float* const images = space + panels(share.filters) * panel;
+  float* const turned = share.space.data();
+  float* const images = turned + panels(share.filters) * panel;
 
   TapGradient part{.rows = share.channels * taps,
                    .row_offset = row_offset_.data(),
@@ -337,103 +355,49 @@ void WeightPlan::run(const DirectTier& tier, const Share& share, const float* x,
   for (Index first = 0; first < p.n; first += part.images) {
     part.images = std::min(at_once, p.n - first);
     for (Index image = 0; image < part.images; ++image) {
-      tier.fill(PlaneCopy(layout_), x + ((first + image) * p.c + share.channel) * p.pixels(), share.channels,
-                images + image * part.a_image);
+      tier_.fill(PlaneCopy(layout_), x + ((first + image) * p.c + share.channel) * p.pixels(), share.channels,
+                 images + image * part.a_image);
     }
     for (Index i = 0; i < sweep.out_h; i += part.out_h) {
       part.out_h = std::min(most_rows, sweep.out_h - i);
       const Index now = part.out_h * sweep.out_w;
       for (Index image = 0; image < part.images; ++image) {
-        tier.turn_dy({.dy = dy + ((first + image) * p.f + share.filter) * pixels + i * sweep.out_w,
-                      .plane = pixels,
-                      .pixels = now,
-                      .filters = share.filters,
-                      .to = turned + image * now * panel_filters,
-                      .panel = panel});
+        tier_.turn_dy({.dy = dy + ((first + image) * p.f + share.filter) * pixels + i * sweep.out_w,
+                       .plane = pixels,
+                       .pixels = now,
+                       .filters = share.filters,
+                       .to = turned + image * now * panel_filters,
+                       .panel = panel});
       }
       part.a = images + i * layout_.pitch;
-      tier.gradient(part);
+      tier_.gradient(part);
       part.add = true;
     }
   }
   if (dbias == nullptr || share.channel != 0) return;
   for (Index f = share.filter; f < share.filter + share.filters; ++f) {
     dbias[f] = 0;
-    for (Index n = 0; n < p.n; ++n) dbias[f] += tier.sum(dy + (n * p.f + f) * pixels, pixels);
+    for (Index n = 0; n < p.n; ++n) dbias[f] += tier_.sum(dy + (n * p.f + f) * pixels, pixels);
   }
-}
-
-std::vector<WeightPlan::Share> WeightPlan::shares(Index most) const {
-  const Index by_filters = std::gcd(most, panels(layer_.f));
-  const Grid grid{by_filters, std::min(most / by_filters, layer_.c)};
-  std::vector<Share> out;
-  for (Index i = 0; i < grid.parts(); ++i) {
-    const Range filters = range(layer_.f, panel_filters, i / grid.inner, grid.outer);
-    const Range channels = range(layer_.c, 1, i % grid.inner, grid.inner);
-    out.push_back({filters.first, filters.count, channels.first, channels.count});
-  }
-  return out;
-}
-
-namespace {
-
-/// A call overwrites only the places of pixels; the zeros around them stay.
-Buffer<float> zeroed_space(Index floats) {
-  Buffer<float> space(floats);
-  std::ranges::fill(space, 0.0F);
-  return space;
-}
-
-/// Calls run(share, its space) for each share on a thread of its own.
-template <class Share, class Run>
-void on_shares(const std::vector<Share>& shares, std::vector<Buffer<float>>& spaces, const Run& run) {
-  const int parts = static_cast<int>(shares.size());
-  on_team(parts, parts, [&](int i) {
-    const auto at = static_cast<std::size_t>(i);
-    run(shares[at], spaces[at].data());
-  });
-}
-
-}  // namespace
-
-DirectSums::DirectSums(SumPlan plan, Index threads) : plan_(std::move(plan)), shares_(plan_.shares(threads)) {
-  for (std::size_t i = 0; i < shares_.size(); ++i) spaces_.push_back(zeroed_space(plan_.space_floats()));
-  start_team(static_cast<int>(shares_.size()));
-}
-
-void DirectSums::run(const float* source, const float* w, const float* start, float* result) {
-  on_shares(shares_, spaces_, [&](const SumPlan::Share& share, float* space) {
-    plan_.run(share, source, w, start, result, space);
-  });
-}
-
-DirectWeights::DirectWeights(const Layer& p, DirectTier tier, Index threads)
-    : plan_(p), tier_(std::move(tier)), shares_(plan_.shares(threads)) {
-  for (const WeightPlan::Share& share : shares_) spaces_.push_back(zeroed_space(plan_.space_floats(share)));
-  start_team(static_cast<int>(shares_.size()));
-}
-
-void DirectWeights::run(const float* x, const float* dy, float* dw, float* dbias) {
-  on_shares(shares_, spaces_, [&](const WeightPlan::Share& share, float* space) {
-    plan_.run(tier_, share, x, dy, dw, dbias, space);
-  });
 }
 
 Variant<Conv2d>::Kernel direct_y(const Problem& p, SumPlan plan, Index threads) {
-  return [p, sums = DirectSums(std::move(plan), threads)](const auto& in, auto& out) mutable {
-    sums.run(in.x.data(), in.w.data(), p.has_bias() ? in.bias.data() : nullptr, out.y.data());
+  plan.divide(threads);
+  return [p, plan = std::move(plan)](const auto& in, auto& out) mutable {
+    plan.run(in.x.data(), in.w.data(), p.has_bias() ? in.bias.data() : nullptr, out.y.data());
   };
 }
 
 Variant<Conv2dDataGradient>::Kernel direct_dx(SumPlan plan, Index threads) {
-  return [sums = DirectSums(std::move(plan), threads)](const auto& in, auto& out) mutable {
-    sums.run(in.dy.data(), in.w.data(), nullptr, out.dx.data());
+  plan.divide(threads);
+  return [plan = std::move(plan)](const auto& in, auto& out) mutable {
+    plan.run(in.dy.data(), in.w.data(), nullptr, out.dx.data());
   };
 }
 
 Variant<Conv2dWeightGradient>::Kernel direct_dw(const Problem& p, const DirectTier& tier, Index threads) {
-  return [p, weights = DirectWeights(p, tier, threads)](const auto& in, auto& out) mutable {
-    weights.run(in.x.data(), in.dy.data(), out.dw.data(), p.has_bias() ? out.dbias.data() : nullptr);
+  return [p, plan = WeightPlan(p, tier, threads)](const auto& in, auto& out) mutable {
+    plan.run(in.x.data(), in.dy.data(), out.dw.data(), p.has_bias() ? out.dbias.data() : nullptr);
   };
 }
 

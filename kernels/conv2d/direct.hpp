@@ -151,24 +151,23 @@ class SumPlan {
   static SumPlan of_y(const Layer& p, const DirectTier& tier);
   static SumPlan of_dx(const Layer& p, const DirectTier& tier);
 
+  /// The estimated cost, in multiply-adds of a vector.
+  double cost() const { return cost_; }
+  /// Returns the number of vectors that hold `numbers` numbers.
+  Index vectors(Index numbers) const;
+  /// Makes shares of about the same work, at most `threads`, each for a thread and with space of its own. To
+  /// be called once, before run().
+  void divide(Index threads);
+  void run(const float* source, const float* w, const float* start, float* result);
+
+ private:
   /// Images [image, image + images); in each image the channels [row, row + rows), and part `part` of `parts`
   /// of their places.
   struct Share {
     Index image = 0, images = 0, row = 0, rows = 0;
     Index part = 0, parts = 1;
+    Buffer<float> space;
   };
-  /// The estimated cost, in multiply-adds of a vector.
-  double cost() const { return cost_; }
-  /// Returns the number of vectors that hold `numbers` numbers.
-  Index vectors(Index numbers) const;
-  /// Shares of about the same work, at most `most`.
-  std::vector<Share> shares(Index most) const;
-  /// Floats of space, zeros at first, which each share needs for itself if shares run at the same time.
-  Index space_floats() const;
-  void run(const Share& share, const float* source, const float* w, const float* start, float* result,
-           float* space) const;
-
- private:
   SumPlan(const Layer& p, const DirectTier& tier, Layout layout, std::vector<PlaceClass> places)
       : tier_(tier),
         images_(p.n),
@@ -179,10 +178,10 @@ class SumPlan {
   bool divides_places(Index parts) const;
   /// Rows whose weights are transposed at once.
   Index rows_at_once() const;
-  void sum_taps(const Share& share, const float* source, const float* w, const float* start, float* result,
-                float* space) const;
-  void sum_pixels(const Share& share, const float* source, const float* w, const float* start, float* result,
-                  float* space) const;
+  /// Floats of space, zeros at first, which each share needs for itself.
+  Index space_floats() const;
+  void sum_taps(Share& share, const float* source, const float* w, const float* start, float* result) const;
+  void sum_pixels(Share& share, const float* source, const float* w, const float* start, float* result) const;
 
   DirectTier tier_;
   Index images_, taps_;
@@ -193,25 +192,24 @@ class SumPlan {
   Index channels_ = 0, rows_ = 0;    ///< channels of the source and of the result
   Index w_row_ = 0, w_channel_ = 0;  ///< floats between weights of two rows, of two channels
   Index result_h_ = 0, result_w_ = 0;
+  std::vector<Share> shares_;
 };
 
-/// Computes dw and dbias from x and dy.
+/// Computes dw and dbias from x and dy in at most `threads` shares, each on a thread and in space of its own.
 class WeightPlan {
  public:
-  explicit WeightPlan(const Layer& p);
+  WeightPlan(const Layer& p, DirectTier tier, Index threads);
+  /// dbias is null where there is none.
+  void run(const float* x, const float* dy, float* dw, float* dbias);
 
+ private:
   /// Filters [filter, filter + filters) and channels [channel, channel + channels), over the whole batch: no
   /// two shares add to the same weight, so none needs an accumulator of its own.
   struct Share {
     Index filter = 0, filters = 0, channel = 0, channels = 0;
+    Buffer<float> space = {};
   };
-  /// At most `most` shares: filters in whole panels are divided first, then channels.
-  std::vector<Share> shares(Index most) const;
-  Index space_floats(const Share& share) const;
-  void run(const DirectTier& tier, const Share& share, const float* x, const float* dy, float* dw,
-           float* dbias, float* space) const;
-
- private:
+  void sum(Share& share, const float* x, const float* dy, float* dw, float* dbias) const;
   /// Rows and images of dy that are transposed at a time.
   Index rows_at_once() const;
   Index images_at_once(const Share& share) const;
@@ -219,33 +217,10 @@ class WeightPlan {
   Index image_floats(const Share& share) const { return share.channels * layout_.channel_floats(); }
 
   Layer layer_;
+  DirectTier tier_;
   Layout layout_;
   std::vector<Index> row_offset_;
-};
-
-/// y or dx in at most `threads` shares, each on a thread and in space of its own.
-class DirectSums {
- public:
-  DirectSums(SumPlan plan, Index threads);
-  void run(const float* source, const float* w, const float* start, float* result);
-
- private:
-  SumPlan plan_;
-  std::vector<SumPlan::Share> shares_;
-  std::vector<Buffer<float>> spaces_;
-};
-
-/// dw and dbias likewise. dbias is null where there is none.
-class DirectWeights {
- public:
-  DirectWeights(const Layer& p, DirectTier tier, Index threads);
-  void run(const float* x, const float* dy, float* dw, float* dbias);
-
- private:
-  WeightPlan plan_;
-  DirectTier tier_;
-  std::vector<WeightPlan::Share> shares_;
-  std::vector<Buffer<float>> spaces_;
+  std::vector<Share> shares_;
 };
 
 Variant<Conv2d>::Kernel direct_y(const Problem& p, SumPlan plan, Index threads);

@@ -5,6 +5,7 @@
 
 #include "conv2d/grid.hpp"
 #include "conv2d/products.hpp"
+#include "im2col/plan.hpp"
 #include "team.hpp"
 #include "tiers.hpp"
 
@@ -17,97 +18,35 @@ namespace {
 // Columns of an image as im2col writes them, all or in blocks. Row k of the columns is a channel under a tap,
 // column p a place of the window.
 
-/// The pixel of the source that each tap sees: at place (i, j) it is (i stride + row, j stride + column).
-struct ColumnMap {
-  struct Shift {
-    Index row, column;
-  };
-  Index source_h = 0, source_w = 0, out_h = 0, out_w = 0, stride = 1;
-  std::vector<Shift> taps;
-
-  Index pixels() const { return out_h * out_w; }
-};
-
-/// The columns of x for y.
-ColumnMap columns_of_x(const Layer& p) {
-  const Window w = p.window();
-  ColumnMap map{.source_h = p.h,
-                .source_w = p.w,
-                .out_h = w.out_h(),
-                .out_w = w.out_w(),
-                .stride = w.stride,
-                .taps = {}};
-  for (Index k = 0; k < w.kernel_h; ++k) {
-    for (Index l = 0; l < w.kernel_w; ++l) map.taps.push_back({w.row(0, k), w.column(0, l)});
-  }
-  return map;
-}
-
-/// The places [begin, end) in [first, last) of a row of the window whose pixel lies in the image.
-struct Inside {
-  Index begin, end;
-};
-Inside inside(Index shift, Index stride, Index extent, Index first, Index last) {
-  // The first place with j stride + shift >= 0, and the first with j stride + shift >= extent.
-  const auto reaching = [&](Index at) { return at <= shift ? 0 : (at - shift + stride - 1) / stride; };
-  const Index begin = std::clamp(reaching(0), first, last);
-  return {begin, std::clamp(reaching(extent), begin, last)};
-}
-
 /// Copies rows [row, row + rows) and columns [first, first + count): to[r * ld + q] = source at (row + r,
 /// first + q), zero outside the image.
-void gather(const ColumnMap& map, const float* source, Index row, Index rows, Index first, Index count,
-            float* to, Index ld) {
-  const auto taps = static_cast<Index>(map.taps.size());
+void gather(const Window& w, const float* source, Index row, Index rows, Index first, Index count, float* to,
+            Index ld) {
+  const Index taps = w.taps(), out_w = w.out_w();
   for (Index r = row; r < row + rows; ++r, to += ld) {
-    const ColumnMap::Shift shift = map.taps[static_cast<std::size_t>(r % taps)];
-    const float* const plane = source + r / taps * map.source_h * map.source_w;
+    const Index tap = r % taps, kh = tap / w.kernel_w, column = w.column(0, tap % w.kernel_w);
+    const float* const plane = source + r / taps * w.h * w.w;
+    const im2col::Run inside = im2col::inside_run(out_w, w.stride, column, w.w);
     float* out = to;
-    Index j = first % map.out_w;
-    for (Index i = first / map.out_w, left = count; left > 0; ++i) {
-      const Index end = std::min(map.out_w, j + left);
-      const Index source_row = i * map.stride + shift.row;
-      const bool exists = source_row >= 0 && source_row < map.source_h;
-      const Inside in = exists ? inside(shift.column, map.stride, map.source_w, j, end) : Inside{end, end};
-      const float* from = plane + source_row * map.source_w + shift.column + in.begin * map.stride;
-      for (; j < in.begin; ++j) *out++ = 0;
-      const Index copied = in.end - in.begin;
-      if (map.stride == 1) {
+    Index j = first % out_w;
+    for (Index i = first / out_w, left = count; left > 0; ++i) {
+      const Index end = std::min(out_w, j + left), source_row = w.row(i, kh);
+      const bool exists = source_row >= 0 && source_row < w.h;
+      const Index begin = exists ? std::clamp(inside.first, j, end) : end;
+      const Index copied = std::clamp(inside.last, begin, end) - begin;
+      const float* from = plane + source_row * w.w + column + begin * w.stride;
+      for (; j < begin; ++j) *out++ = 0;
+      if (w.stride == 1) {
         for (Index q = 0; q < copied; ++q) out[q] = from[q];
-      } else if (map.stride == 2) {  // with a known stride the compiler uses shuffles
+      } else if (w.stride == 2) {  // with a known stride the compiler uses shuffles
         for (Index q = 0; q < copied; ++q) out[q] = from[q * 2];
       } else {
-        for (Index q = 0; q < copied; ++q) out[q] = from[q * map.stride];
+        for (Index q = 0; q < copied; ++q) out[q] = from[q * w.stride];
       }
       out += copied;
-      for (j = in.end; j < end; ++j) *out++ = 0;
-      left -= out - to - (count - left);
+      for (j = begin + copied; j < end; ++j) *out++ = 0;
+      left = count - (out - to);
       j = 0;
-    }
-  }
-}
-
-/// The transpose of gathering whole rows of places: adds columns[r * ld + q], the rows [row, row + rows) at
-/// the window's rows [i, i + count), to the pixels from which they were gathered.
-void scatter_add(const ColumnMap& map, const float* columns, Index ld, Index row, Index rows, Index i,
-                 Index count, float* source) {
-  const auto taps = static_cast<Index>(map.taps.size());
-  for (Index r = row; r < row + rows; ++r, columns += ld) {
-    const ColumnMap::Shift shift = map.taps[static_cast<std::size_t>(r % taps)];
-    float* const plane = source + r / taps * map.source_h * map.source_w;
-    const Inside across = inside(shift.column, map.stride, map.source_w, 0, map.out_w);
-    for (Index at = 0; at < count; ++at) {
-      const Index source_row = (i + at) * map.stride + shift.row;
-      const float* const from = columns + at * map.out_w;
-      if (source_row < 0 || source_row >= map.source_h) continue;
-      float* const to = plane + source_row * map.source_w + shift.column;
-      if (map.stride == 1) {
-        for (Index j = across.begin; j < across.end; ++j) to[j] += from[j];
-      } else if (map.stride == 2) {
-        for (Index j = across.begin; j < across.end; ++j) to[j * 2] += from[j];
-      } else {
-        for (Index j = across.begin; j < across.end; ++j) to[j * map.stride] += from[j];
-      }
     }
   }
 }
@@ -196,40 +135,19 @@ void for_each_product(std::type_identity<Conv2dWeightGradient>, const Problem& p
   }
 }
 
-/// Space for every product: one of less than a block may need more than a whole one.
-template <class Op>
-Index most_space(const blocked::Tier& tier, const typename Op::Problem& p, const ColumnShare& share,
-                 const ColumnBlock& block) {
-  Index space = 0;
-  for_each_product(std::type_identity<Op>(), p, share, block, [&](const blocked::Product& product, auto...) {
-    space = std::max(space, tier.space_floats(product));
-  });
-  return space;
-}
-
 template <class Op>
 struct ColumnSum {
-  ColumnSum(const blocked::Tier& its_tier, const typename Op::Problem& problem, const ColumnShare& its_share,
-            const ColumnBlock& its_block)
-      : tier(its_tier),
-        p(problem),
-        share(its_share),
-        block(its_block),
-        map(columns_of_x(p)),
-        columns(block.rows * block.distance),
-        space(most_space<Op>(tier, p, share, block)) {}
+  blocked::Tier tier;
+  typename Op::Problem p;
+  ColumnShare share;
+  ColumnBlock block;
+  Window window;
+  Buffer<float> columns, space;
 
   template <class Visit>
   void for_each(const Visit& visit) const {
     for_each_product(std::type_identity<Op>(), p, share, block, visit);
   }
-
-  blocked::Tier tier;
-  typename Op::Problem p;
-  ColumnShare share;
-  ColumnBlock block;
-  ColumnMap map;
-  Buffer<float> columns, space;
 };
 
 void run(ColumnSum<Conv2d>& sum, const Conv2d::Input& in, Conv2d::Output& out) {
@@ -244,7 +162,7 @@ void run(ColumnSum<Conv2d>& sum, const Conv2d::Input& in, Conv2d::Output& out) {
       set_rows(in.bias.data() + share.row, share.rows, share.places, y + share.place, pixels);
     }
     sum.for_each([&](const blocked::Product& product, Index row, Index first) {
-      gather(sum.map, x, row, product.k, first, product.n, sum.columns.data(), product.ldb);
+      gather(sum.window, x, row, product.k, first, product.n, sum.columns.data(), product.ldb);
       sum.tier.multiply(blocked::with(product, w + row, sum.columns.data(), y + first), sum.space.data());
     });
   }
@@ -254,7 +172,7 @@ void run(ColumnSum<Conv2dDataGradient>& sum, const Conv2dDataGradient::Input& in
          Conv2dDataGradient::Output& out) {
   const DataProblem& p = sum.p;
   const ColumnShare& share = sum.share;
-  const Index taps = p.window().taps(), out_w = p.window().out_w();
+  const Index taps = sum.window.taps(), out_w = sum.window.out_w();
   for (Index n = share.image; n < share.image + share.images; ++n) {
     const float* const dy = in.dy.data() + n * p.f * p.out_pixels();
     float* const dx = out.dx.data() + n * p.c * p.pixels();
@@ -263,7 +181,7 @@ void run(ColumnSum<Conv2dDataGradient>& sum, const Conv2dDataGradient::Input& in
       float* const columns = sum.columns.data();
       sum.tier.multiply(blocked::with(product, in.w.data() + channel * taps, dy + i * out_w, columns),
                         sum.space.data());
-      scatter_add(sum.map, columns, product.ldc, channel * taps, product.m, i, product.n / out_w, dx);
+      im2col::add_rows(sum.window, columns, product.ldc, channel * taps, product.m, i, product.n / out_w, dx);
     });
   }
 }
@@ -272,8 +190,8 @@ void run(ColumnSum<Conv2dWeightGradient>& sum, const Conv2dWeightGradient::Input
          Conv2dWeightGradient::Output& out) {
   const Problem& p = sum.p;
   sum.for_each([&](const blocked::Product& product, Index row, Index first, Index n) {
-    gather(sum.map, in.x.data() + n * p.c * p.pixels(), row, product.n, first, product.k, sum.columns.data(),
-           product.ldb);
+    gather(sum.window, in.x.data() + n * p.c * p.pixels(), row, product.n, first, product.k,
+           sum.columns.data(), product.ldb);
     const float* const dy = in.dy.data() + n * p.f * p.out_pixels() + first;
     sum.tier.multiply(blocked::with(product, dy, sum.columns.data(), out.dw.data() + row), sum.space.data());
   });
@@ -300,12 +218,17 @@ typename Variant<Op>::Kernel column_sums(const blocked::Tier& tier, const typena
     share.images = images.count;
     (by_place ? share.place : share.row) = part.first;
     (by_place ? share.places : share.rows) = part.count;
-    sums.emplace_back(tier, p, share, block_of<Op>(p, columns));
+    const ColumnBlock block = block_of<Op>(p, columns);
+    sums.push_back({tier, p, share, block, p.window(), Buffer<float>(block.rows * block.distance), {}});
+    Index space = 0;  // a product of less than a block may need more than a whole one
+    sums.back().for_each([&](const blocked::Product& product, auto...) {
+      space = std::max(space, tier.space_floats(product));
+    });
+    sums.back().space = Buffer<float>(space);
   }
   start_team(grid.parts());
   return [sums = std::move(sums)](const typename Op::Input& in, typename Op::Output& out) mutable {
-    const int parts = static_cast<int>(sums.size());
-    on_team(parts, parts, [&](int i) { run(sums[static_cast<std::size_t>(i)], in, out); });
+    on_each(sums, [&](ColumnSum<Op>& sum) { run(sum, in, out); });
   };
 }
 

@@ -18,7 +18,7 @@ struct AxisTap {
 };
 struct AxisClass {
   std::vector<AxisTap> taps;
-  std::vector<Index> bases, places;
+  std::vector<Place> places;  ///< in places and pixels
 };
 
 std::vector<AxisClass> classes_of(const Axis& axis) {
@@ -33,11 +33,10 @@ std::vector<AxisClass> classes_of(const Axis& axis) {
     }
     auto known = std::ranges::find(classes, taps, &AxisClass::taps);
     if (known == classes.end()) {
-      classes.push_back({.taps = std::move(taps), .bases = {}, .places = {}});
+      classes.push_back({.taps = std::move(taps), .places = {}});
       known = classes.end() - 1;
     }
-    known->bases.push_back(base);
-    known->places.push_back(i);
+    known->places.push_back({base, i});
   }
   return classes;
 }
@@ -66,12 +65,10 @@ std::vector<PlaceClass> combine(const Axis& rows, const Axis& columns) {
               {.tap = k.tap * columns.kernel + l.tap, .source = k.distance * columns.pixels + l.distance});
         }
       }
-      for (std::size_t i = 0; i < row.places.size(); ++i) {
-        both.rows.push_back({row.bases[i] * columns.pixels, row.places[i] * columns.places});
+      for (const auto& [source, result] : row.places) {
+        both.rows.push_back({source * columns.pixels, result * columns.places});
       }
-      for (std::size_t i = 0; i < column.places.size(); ++i) {
-        both.columns.push_back({column.bases[i], column.places[i]});
-      }
+      both.columns = column.places;
       both.column_step = step_of(both.columns);
       out.push_back(std::move(both));
     }

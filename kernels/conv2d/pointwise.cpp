@@ -15,6 +15,8 @@
 namespace assay::conv2d {
 namespace {
 
+using blocked::moved;
+
 /// A part of the result of one image.
 struct Block {
   Index row = 0, rows = 0, column = 0, columns = 0;
@@ -23,101 +25,84 @@ struct Block {
 /// y[f, pixels] = w x + beta y.
 blocked::Product product_y(const Layer& p, const Block& at, const float* x, const float* w, float beta,
                            float* y) {
-  return blocked::product({blocked::moved(w, at.row * p.c), p.c}, {blocked::moved(x, at.column), p.pixels()},
-                          blocked::moved(y, at.row * p.pixels() + at.column), p.pixels(), at.rows, at.columns,
-                          p.c, 1, beta);
+  return blocked::product({moved(w, at.row * p.c), p.c}, {moved(x, at.column), p.pixels()},
+                          moved(y, at.row * p.pixels() + at.column), p.pixels(), at.rows, at.columns, p.c, 1,
+                          beta);
 }
 
 /// dx[c, pixels] = w^T dy.
 blocked::Product product_dx(const Layer& p, const Block& at, const float* dy, const float* w, float* dx) {
-  return blocked::product({blocked::moved(w, at.row), p.c, true}, {blocked::moved(dy, at.column), p.pixels()},
-                          blocked::moved(dx, at.row * p.pixels() + at.column), p.pixels(), at.rows,
-                          at.columns, p.f);
+  return blocked::product({moved(w, at.row), p.c, true}, {moved(dy, at.column), p.pixels()},
+                          moved(dx, at.row * p.pixels() + at.column), p.pixels(), at.rows, at.columns, p.f);
 }
 
 /// dw[f, c] = dy x^T + beta dw.
 blocked::Product product_dw(const Layer& p, const Block& at, const float* dy, const float* x, float beta,
                             float* dw) {
-  return blocked::product({blocked::moved(dy, at.row * p.pixels()), p.pixels()},
-                          {blocked::moved(x, at.column * p.pixels()), p.pixels(), true},
-                          blocked::moved(dw, at.row * p.c + at.column), p.c, at.rows, at.columns, p.pixels(),
-                          1, beta);
+  return blocked::product({moved(dy, at.row * p.pixels()), p.pixels()},
+                          {moved(x, at.column * p.pixels()), p.pixels(), true},
+                          moved(dw, at.row * p.c + at.column), p.c, at.rows, at.columns, p.pixels(), 1, beta);
 }
 
-/// One product per image for each block of the result.
-class Products {
- public:
-  /// Cuts a result by rows where `rows` are many, else by columns. If the result is one per image, images are
-  /// divided first. `shape_of(block)` is a product without addresses.
-  template <class ShapeOf>
-  Products(const Layer& p, Index threads, Index rows, Index columns, bool one_per_image,
-           const ShapeOf& shape_of)
-      : tier_(best_of(blocked::tiers())) {
-    const bool by_columns = columns >= 4 * rows;
-    const Index extent = by_columns ? columns : rows;
-    const Grid grid = images_and_rows(threads, one_per_image ? p.n : 1, extent);
-    for (Index i = 0; i < grid.parts(); ++i) {
-      const Range part = range(extent, by_columns ? 32 : 1, i % grid.inner, grid.inner);
-      images_.push_back(one_per_image ? range(p.n, 1, i / grid.inner, grid.outer) : Range{0, p.n});
-      blocks_.push_back(by_columns ? Block{0, rows, part.first, part.count}
-                                   : Block{part.first, part.count, 0, columns});
-      spaces_.emplace_back(tier_.space_floats(shape_of(blocks_.back())));
-    }
-    start_team(grid.parts());
+/// product_of(image, block, input, output) for each image and block of the result. Cuts a result by rows
+/// where `rows` are many, else by columns. If the result is one per image, images are divided first.
+template <class Op, class ProductOf>
+typename Variant<Op>::Kernel products(const Layer& p, Index threads, Index rows, Index columns,
+                                      bool one_per_image, const ProductOf& product_of) {
+  struct Part {
+    Range images;
+    Block block;
+    Buffer<float> space;
+  };
+  const blocked::Tier tier = best_of(blocked::tiers());
+  const typename Op::Input no_input{};
+  typename Op::Output no_output{};
+  const bool by_columns = columns >= 4 * rows;
+  const Index extent = by_columns ? columns : rows;
+  const Grid grid = images_and_rows(threads, one_per_image ? p.n : 1, extent);
+  std::vector<Part> parts;
+  for (Index i = 0; i < grid.parts(); ++i) {
+    const Range part = range(extent, by_columns ? 32 : 1, i % grid.inner, grid.inner);
+    const Block block =
+        by_columns ? Block{0, rows, part.first, part.count} : Block{part.first, part.count, 0, columns};
+    const Index floats = tier.space_floats(product_of(0, block, no_input, no_output));
+    parts.push_back({one_per_image ? range(p.n, 1, i / grid.inner, grid.outer) : Range{0, p.n}, block,
+                     Buffer<float>(floats)});
   }
-
-  /// Multiplies product_of(image, block) for every image and block.
-  template <class ProductOf>
-  void run(const ProductOf& product_of) {
-    const int parts = static_cast<int>(blocks_.size());
-    on_team(parts, parts, [&](int i) {
-      const auto at = static_cast<std::size_t>(i);
-      for (Index n = images_[at].first; n < images_[at].first + images_[at].count; ++n) {
-        tier_.multiply(product_of(n, blocks_[at]), spaces_[at].data());
+  start_team(grid.parts());
+  return [tier, product_of, parts = std::move(parts)](const auto& in, auto& out) mutable {
+    on_each(parts, [&](Part& part) {
+      for (Index n = part.images.first; n < part.images.first + part.images.count; ++n) {
+        tier.multiply(product_of(n, part.block, in, out), part.space.data());
       }
     });
-  }
-
- private:
-  blocked::Tier tier_;
-  std::vector<Range> images_;
-  std::vector<Block> blocks_;
-  std::vector<Buffer<float>> spaces_;
-};
+  };
+}
 
 }  // namespace
 
 Variant<Conv2d>::Kernel pointwise_y(const Problem& p, Index threads) {
-  Products products(p, threads, p.f, p.pixels(), true,
-                    [&](const Block& at) { return product_y(p, at, nullptr, nullptr, 0, nullptr); });
-  return [p, products = std::move(products)](const auto& in, auto& out) mutable {
-    products.run([&](Index n, const Block& at) {
-      return product_y(p, at, in.x.data() + n * p.c * p.pixels(), in.w.data(), 0,
-                       out.y.data() + n * p.f * p.pixels());
-    });
-  };
+  return products<Conv2d>(p, threads, p.f, p.pixels(), true,
+                          [p](Index n, const Block& at, const auto& in, auto& out) {
+                            return product_y(p, at, moved(in.x.data(), n * p.c * p.pixels()), in.w.data(), 0,
+                                             moved(out.y.data(), n * p.f * p.pixels()));
+                          });
 }
 
 Variant<Conv2dDataGradient>::Kernel pointwise_dx(const DataProblem& p, Index threads) {
-  Products products(p, threads, p.c, p.pixels(), true,
-                    [&](const Block& at) { return product_dx(p, at, nullptr, nullptr, nullptr); });
-  return [p, products = std::move(products)](const auto& in, auto& out) mutable {
-    products.run([&](Index n, const Block& at) {
-      return product_dx(p, at, in.dy.data() + n * p.f * p.pixels(), in.w.data(),
-                        out.dx.data() + n * p.c * p.pixels());
-    });
-  };
+  return products<Conv2dDataGradient>(
+      p, threads, p.c, p.pixels(), true, [p](Index n, const Block& at, const auto& in, auto& out) {
+        return product_dx(p, at, moved(in.dy.data(), n * p.f * p.pixels()), in.w.data(),
+                          moved(out.dx.data(), n * p.c * p.pixels()));
+      });
 }
 
 Variant<Conv2dWeightGradient>::Kernel pointwise_dw(const Problem& p, Index threads) {
-  Products products(p, threads, p.f, p.c, false,
-                    [&](const Block& at) { return product_dw(p, at, nullptr, nullptr, 0, nullptr); });
-  return [p, products = std::move(products)](const auto& in, auto& out) mutable {
-    products.run([&](Index n, const Block& at) {
-      return product_dw(p, at, in.dy.data() + n * p.f * p.pixels(), in.x.data() + n * p.c * p.pixels(),
-                        n == 0 ? 0 : 1, out.dw.data());
-    });
-  };
+  return products<Conv2dWeightGradient>(
+      p, threads, p.f, p.c, false, [p](Index n, const Block& at, const auto& in, auto& out) {
+        return product_dw(p, at, moved(in.dy.data(), n * p.f * p.pixels()),
+                          moved(in.x.data(), n * p.c * p.pixels()), n == 0 ? 0 : 1, out.dw.data());
+      });
 }
 
 namespace {

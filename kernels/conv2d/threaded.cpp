@@ -6,6 +6,7 @@
 #include "conv2d/direct.hpp"
 #include "conv2d/grid.hpp"
 #include "conv2d/products.hpp"
+#include "team.hpp"
 
 namespace assay::conv2d {
 namespace {
@@ -49,12 +50,9 @@ Variant<Conv2dWeightGradient>::Kernel prepare_dw(const Problem& p, const Conv2dW
 
 const Register registered{[](Registry& r) {
   constexpr auto summary = "best tier of direct, or products where pointwise, on every thread";
-  r.add<Conv2d>(
-      {.name = "threaded", .summary = summary, .after = "direct", .threaded = true, .prepare = prepare_y});
-  r.add<Conv2dDataGradient>(
-      {.name = "threaded", .summary = summary, .after = "direct", .threaded = true, .prepare = prepare_dx});
-  r.add<Conv2dWeightGradient>(
-      {.name = "threaded", .summary = summary, .after = "direct", .threaded = true, .prepare = prepare_dw});
+  add_threaded<Conv2d>(r, summary, prepare_y, "direct");
+  add_threaded<Conv2dDataGradient>(r, summary, prepare_dx, "direct");
+  add_threaded<Conv2dWeightGradient>(r, summary, prepare_dw, "direct");
 }};
 
 }  // namespace

@@ -52,7 +52,7 @@ class Sum {
   void transform(const float* w) {
     constexpr Index all_taps = taps * taps;
     const Index depth = layer_.depth();
-    on_threads([&](Index i, const TileSum&, float* space) {
+    on_team(threads(), threads(), [&](int i) {
       const Index first = vectors() * i / threads(), end = vectors() * (i + 1) / threads();
       tier_.transform({.rows = shape_.rows,
                        .channels = shape_.channels,
@@ -64,19 +64,18 @@ class Sum {
                        .half_turn = of_dx_,
                        .to = weights_.data(),
                        .point = point_,
-                       .space = space});
+                       .space = shares_[static_cast<std::size_t>(i)].space});
     });
   }
 
   /// `start` is null where rows start from zero.
   void run(const float* source, const float* start, float* result) {
-    on_threads([&](Index, TileSum share, float* space) {
+    on_each(shares_, [&](TileSum share) {
       share.source = source;
       share.weights = weights_.data();
       share.weights_point = point_;
       share.start = start;
       share.result = result;
-      share.space = space;
       tier_.sum(share);
     });
   }
@@ -95,8 +94,8 @@ class Sum {
     divide(most);
     for (TileSum& share : shares_) {
       share.block = block(share);
-      spaces_.emplace_back(
-          std::max(tier.weight_space(), tier.space_floats(share.block, share.channels, share.vectors)));
+      const Index floats = tier.space_floats(share.block, share.channels, share.vectors);
+      share.space = spaces_.emplace_back(std::max(tier.weight_space(), floats)).data();
     }
     start_team(threads());
   }
@@ -143,15 +142,6 @@ class Sum {
         share.vectors = cut(vectors(), panel, i + 1, parts) - share.first_vector;
       }
     }
-  }
-
-  /// Calls body(i, share, space) for each share on a thread of its own.
-  template <class Body>
-  void on_threads(const Body& body) {
-    on_team(threads(), threads(), [&](int i) {
-      const auto at = static_cast<std::size_t>(i);
-      body(i, shares_[at], spaces_[at].data());
-    });
   }
 
   Layer layer_;

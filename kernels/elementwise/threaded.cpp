@@ -26,10 +26,8 @@ auto prepare(const typename Elementwise<Formula>::Problem& p, const typename Ele
 
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
-    r.add<Elementwise<Formula>>({.name = "threaded",
-                                 .summary = "the best SIMD tier, rows divided among OpenMP threads",
-                                 .threaded = true,
-                                 .prepare = prepare<Formula>});
+    add_threaded<Elementwise<Formula>>(r, "the best SIMD tier, rows divided among OpenMP threads",
+                                       prepare<Formula>);
   });
 }};
 

@@ -90,11 +90,7 @@ Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input& in, con
 }
 
 const Register registered{[](Registry& r) {
-  r.add<Gemm>({.name = "threaded",
-               .summary = "one rectangle of C per thread, by the best tier of simd or small",
-               .after = "simd",
-               .threaded = true,
-               .prepare = prepare});
+  add_threaded<Gemm>(r, "one rectangle of C per thread, by the best tier of simd or small", prepare, "simd");
 }};
 
 }  // namespace

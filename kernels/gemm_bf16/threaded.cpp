@@ -44,10 +44,7 @@ auto prepare(const GemmBf16::Problem& p, const GemmBf16::Input& in, const Contex
 }
 
 const Register registered{[](Registry& r) {
-  r.add<GemmBf16>({.name = "threaded",
-                   .summary = "best tier of simd on one rectangle of C per thread",
-                   .threaded = true,
-                   .prepare = prepare});
+  add_threaded<GemmBf16>(r, "best tier of simd on one rectangle of C per thread", prepare);
 }};
 
 }  // namespace

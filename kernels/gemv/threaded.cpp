@@ -24,12 +24,8 @@ auto prepare(const Gemv::Problem& p, const Gemv::Input&, const Context& context)
   };
 }
 
-const Register registered{[](Registry& r) {
-  r.add<Gemv>({.name = "threaded",
-               .summary = "best tier of simd on a part of y per thread",
-               .threaded = true,
-               .prepare = prepare});
-}};
+const Register registered{
+    [](Registry& r) { add_threaded<Gemv>(r, "best tier of simd on a part of y per thread", prepare); }};
 
 }  // namespace
 }  // namespace assay::gemv

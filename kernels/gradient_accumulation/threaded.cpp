@@ -22,10 +22,8 @@ const Register registered{[](Registry& r) {
       }
     };
   };
-  r.add<GradientAccumulation>({.name = "threaded",
-                               .summary = "the best SIMD tier, parameters divided among OpenMP threads",
-                               .threaded = true,
-                               .prepare = prepare});
+  add_threaded<GradientAccumulation>(r, "the best SIMD tier, parameters divided among OpenMP threads",
+                                     prepare);
 }};
 
 }  // namespace

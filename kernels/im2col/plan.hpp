@@ -16,7 +16,6 @@
 #include "assay/ops/im2col.hpp"
 
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 namespace assay::im2col {
@@ -35,6 +34,31 @@ inline Run inside_run(Index positions, Index stride, Index offset, Index extent)
   if (run.last > positions) run.last = positions;
   if (run.first > run.last) run.first = run.last;
   return run;
+}
+
+/// Adds columns[r * ld + q], rows [row, row + rows) of col by channels at the window's rows [oh, oh + count),
+/// to the pixels of `image` that lie under them; a row of col is a channel under a tap.
+inline void add_rows(const Window& w, const float* columns, Index ld, Index row, Index rows, Index oh,
+                     Index count, float* image) {
+  const Index taps = w.taps(), out_w = w.out_w();
+  for (Index r = row; r < row + rows; ++r, columns += ld) {
+    const Index tap = r % taps, kh = tap / w.kernel_w, column = w.column(0, tap % w.kernel_w);
+    float* const plane = image + r / taps * w.h * w.w;
+    const Run run = inside_run(out_w, w.stride, column, w.w);
+    for (Index i = 0; i < count; ++i) {
+      const Index y = w.row(oh + i, kh);
+      if (y < 0 || y >= w.h) continue;
+      const float* const from = columns + i * out_w;
+      float* const to = plane + y * w.w + column;
+      if (w.stride == 1) {
+        for (Index ow = run.first; ow < run.last; ++ow) to[ow] += from[ow];
+      } else if (w.stride == 2) {  // with a known stride the compiler uses shuffles
+        for (Index ow = run.first; ow < run.last; ++ow) to[ow * 2] += from[ow];
+      } else {
+        for (Index ow = run.first; ow < run.last; ++ow) to[ow * w.stride] += from[ow];
+      }
+    }
+  }
 }
 
 /// A Plan in plain numbers and pointers, since code of a SIMD target must not instantiate the standard
@@ -109,18 +133,5 @@ using Tier = assay::Tier<PartFunction>;
 /// Every SIMD tier that was built, best first. Each operation defines it in simd.cpp.
 template <class Op>
 std::vector<Tier> tiers();
-
-/// Calls run(from, to) with the arrays of a call of Im2col or Col2im.
-template <class Input, class Output, class Run>
-void with_arrays(const Input& in, Output& out, const Run& run) {
-  if constexpr (requires { in.image; }) {
-    run(in.image.data(), out.col.data());
-  } else {
-    run(in.col.data(), out.image.data());
-  }
-}
-template <class Op>
-constexpr Plan::Direction direction =
-    std::is_same_v<Op, Im2col> ? Plan::Direction::to_col : Plan::Direction::to_image;
 
 }  // namespace assay::im2col

@@ -12,13 +12,11 @@ namespace {
 constexpr Index break_even = 65536;
 
 const Register registered{[](Registry& r) {
-  r.add<Im2col>({.name = "threaded",
-                 .summary = "the best SIMD tier, rows of col divided among OpenMP threads",
-                 .threaded = true,
-                 .prepare = [](const Problem& p, const auto&, const Context& context) {
-                   const int threads = started_team(context, p.col_size() < break_even);
-                   return kernel_of<Im2col>(best_of(tiers<Im2col>()).function, p, threads);
-                 }});
+  add_threaded<Im2col>(r, "the best SIMD tier, rows of col divided among OpenMP threads",
+                       [](const Problem& p, const auto&, const Context& context) {
+                         const int threads = started_team(context, p.col_size() < break_even);
+                         return kernel_of<Im2col>(best_of(tiers<Im2col>()).function, p, threads);
+                       });
 }};
 
 }  // namespace

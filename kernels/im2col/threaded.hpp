@@ -4,17 +4,27 @@
 #include "im2col/plan.hpp"
 #include "team.hpp"
 
+#include <type_traits>
+
 namespace assay::im2col {
 
 /// The kernel of started threads.
 template <class Op>
 auto kernel_of(PartFunction* function, const Problem& p, int threads = 1) {
-  return [plan = Plan(p, direction<Op>, threads), function, threads](const auto& in, auto& out) mutable {
+  constexpr bool to_col = std::is_same_v<Op, Im2col>;
+  const auto direction = to_col ? Plan::Direction::to_col : Plan::Direction::to_image;
+  return [plan = Plan(p, direction, threads), function, threads](const auto& in, auto& out) mutable {
     const View view = plan.view();
-    with_arrays(in, out, [&](const float* from, float* to) {
-      on_team(threads, threads,
-              [&](int part) { function(view, from, to, plan.scratch(part), part, threads); });
-    });
+    const float* from = nullptr;
+    float* to = nullptr;
+    if constexpr (to_col) {
+      from = in.image.data();
+      to = out.col.data();
+    } else {
+      from = in.col.data();
+      to = out.image.data();
+    }
+    on_team(threads, threads, [&](int part) { function(view, from, to, plan.scratch(part), part, threads); });
   };
 }
 

@@ -8,12 +8,10 @@ namespace assay::lora {
 
 const Register registered{[](Registry& r) {
   for_each_contract([&]<class Op>() {
-    r.add<Op>({.name = "threaded",
-               .summary = "fused, one rectangle of each product per thread, best tier",
-               .threaded = true,
-               .prepare = [](const Problem& p, const typename Op::Input& in, const Context& context) {
-                 return scheduled<Op>(p, in, best_of(blocked::tiers()), context.threads);
-               }});
+    add_threaded<Op>(r, "fused, one rectangle of each product per thread, best tier",
+                     [](const Problem& p, const typename Op::Input& in, const Context& context) {
+                       return scheduled<Op>(p, in, best_of(blocked::tiers()), context.threads);
+                     });
   });
 }};
 

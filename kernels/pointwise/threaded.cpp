@@ -30,10 +30,8 @@ auto prepare(const typename Pointwise<Formula>::Problem& p, const typename Point
 
 const Register registered{[](Registry& r) {
   for_each_formula([&]<class Formula>(Formula) {
-    r.add<Pointwise<Formula>>({.name = "threaded",
-                               .summary = "the best SIMD tier, elements divided among OpenMP threads",
-                               .threaded = true,
-                               .prepare = prepare<Formula>});
+    add_threaded<Pointwise<Formula>>(r, "the best SIMD tier, elements divided among OpenMP threads",
+                                     prepare<Formula>);
   });
 }};
 

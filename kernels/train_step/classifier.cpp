@@ -15,13 +15,14 @@ using training::Network;
 
 /// A convolution and its gradients, by `direct`.
 struct Convolution {
-  conv2d::DirectSums y, dx;
-  conv2d::DirectWeights dw;
+  conv2d::SumPlan y, dx;
+  conv2d::WeightPlan dw;
 
   Convolution(const conv2d::Problem& layer, const conv2d::DirectTier& tier)
-      : y(conv2d::SumPlan::of_y(layer, tier), 1),
-        dx(conv2d::SumPlan::of_dx(layer, tier), 1),
-        dw(layer, tier, 1) {}
+      : y(conv2d::SumPlan::of_y(layer, tier)), dx(conv2d::SumPlan::of_dx(layer, tier)), dw(layer, tier, 1) {
+    y.divide(1);
+    dx.divide(1);
+  }
 };
 
 class Classifier final : public training::Model<float> {
