@@ -23,15 +23,6 @@ void accumulate(const GradientAccumulation::Problem& p, const float* gradients, 
   }
 }
 
-/// Returns the factor by which a gradient of this rounded norm is kept: NaN where the norm is.
-template <class Real>
-Real kept(Real norm) {
-  constexpr auto limit = static_cast<Real>(GradientClip::limit),
-                 floor = static_cast<Real>(GradientClip::floor);
-  const Real factor = limit / (norm + floor);
-  return factor >= 1 ? Real{1} : factor;
-}
-
 void naive_accumulation(const GradientAccumulation::Problem& p, const GradientAccumulation::Input& in,
                         GradientAccumulation::Output& out) {
   accumulate<float>(
@@ -40,7 +31,7 @@ void naive_accumulation(const GradientAccumulation::Problem& p, const GradientAc
 
 void naive_clip(const GradientClip::Problem& p, const GradientClip::Input& in, GradientClip::Output& out) {
   out.norm[0] = static_cast<float>(GradientClip::norm_of(in.g));
-  const float c = kept<float>(out.norm[0]);
+  const float c = GradientClip::kept(out.norm[0]);
   for (Index i = 0; i < p.n; ++i) out.y[i] = c * in.g[i];
 }
 
@@ -127,7 +118,7 @@ Agreement GradientClip::judge(const Problem& p, const Input& in, const Expected&
   const Agreement norm = within({"norm", {1}}, out.norm, norms, bounds);
   if (!norm.agrees) return norm;
   const double written = out.norm[0];
-  const double c = kept<double>(written);
+  const double c = kept(written);
   const double roundings = written + floor <= limit * (1 - 8 * rounding::u) ? 0 : g(5);
   const Expectation y = expect_at(positions_of(p.n, want.units), [&](Index i) {
     const double value = c * static_cast<double>(in.g[i]);

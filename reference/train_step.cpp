@@ -52,8 +52,7 @@ struct Update {
 
   Update(const Problem& problem, const TrainStep::Input& in, const TrainStep::Output& out) {
     constexpr double h = 0x1p-147;
-    const double kept =
-        std::min(1.0, GradientClip::limit / (static_cast<double>(out.norm[0]) + GradientClip::floor));
+    const double kept = GradientClip::kept(static_cast<double>(out.norm[0]));
     const adamw::Constants<double> k(problem.t);
     const auto corrections = adamw::bias_corrections(problem.t);
     for (Index i = 0; i < in.p.size(); ++i) {
@@ -230,9 +229,7 @@ class NaiveTrainer final : public Trainer {
 
   float clip(const State& at) override {
     const float norm = static_cast<float>(GradientClip::norm_of({at.g, clipped_.size()}));
-    constexpr auto limit = static_cast<float>(GradientClip::limit),
-                   floor = static_cast<float>(GradientClip::floor);
-    const float kept = std::min(1.0F, limit / (norm + floor));
+    const float kept = GradientClip::kept(norm);
     for (std::size_t i = 0; i < clipped_.size(); ++i) clipped_[i] = kept * at.g[i];
     return norm;
   }

@@ -4,6 +4,8 @@
 
 #include "gradient_clip/passes.hpp"
 
+#include <algorithm>
+
 namespace assay::gradient_clip {
 namespace {
 
@@ -26,7 +28,7 @@ double squares_of(const float* g, Index n) {
 
 void run(const GradientClip::Problem& p, const GradientClip::Input& in, GradientClip::Output& out) {
   const float norm = norm_of(squares_of(in.g.data(), p.n));
-  const float kept = kept_of(norm);
+  const float kept = GradientClip::kept(norm);
   const float* __restrict g = in.g.data();
   float* __restrict y = out.y.data();
   for (Index i = 0; i < p.n; ++i) y[i] = kept * g[i];

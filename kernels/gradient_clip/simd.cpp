@@ -69,7 +69,7 @@ const Register registered{[](Registry& r) {
                           [](const Tier& tier, const auto& p, const auto&) {
                             return [tier, n = p.n](const auto& in, auto& out) {
                               const float norm = norm_of(tier.squares(in.g.data(), 0, n));
-                              tier.scale(kept_of(norm), in.g.data(), out.y.data(), 0, n);
+                              tier.scale(GradientClip::kept(norm), in.g.data(), out.y.data(), 0, n);
                               out.norm[0] = norm;
                             };
                           });

@@ -23,16 +23,13 @@ const Register registered{[](Registry& r) {
       });
       double total = 0;
       for (const double sum : sums) total += sum;
-      const float norm = norm_of(total), kept = kept_of(norm);
+      const float norm = norm_of(total), kept = GradientClip::kept(norm);
       on_shares(threads, n,
                 [&](Index first, Index last) { best.scale(kept, in.g.data(), out.y.data(), first, last); });
       out.norm[0] = norm;
     };
   };
-  r.add<GradientClip>({.name = "threaded",
-                       .summary = "the best SIMD tier, parameters divided among OpenMP threads",
-                       .threaded = true,
-                       .prepare = prepare});
+  add_threaded<GradientClip>(r, "the best SIMD tier, parameters divided among OpenMP threads", prepare);
 }};
 
 }  // namespace

@@ -47,7 +47,8 @@ class ComposedTrainer final : public training::Trainer {
         step_(best_of(adamw::tiers()).function) {}
 
   void prepare(Index n) override {
-    division_ = find(n);
+    const auto known = std::ranges::find(divisions_, n, &Division::n);
+    division_ = known == divisions_.end() ? nullptr : &*known;
     if (division_ != nullptr) return;
     // Room for a full batch, the last batch of an epoch and the last of its validation. A driver that sweeps
     // sizes leaves no more behind.
@@ -72,7 +73,7 @@ class ComposedTrainer final : public training::Trainer {
   void forward(const State& at, const Batch& batch) override {
     if (division_ == nullptr || division_->n != batch.n) prepare(batch.n);
     batch_ = batch;
-    on_parts([&](Part& part) {
+    on_each(division_->parts, [&](Part& part) {
       part.logits = part.model->forward(
           at.p, {batch.pixels + part.first * network_.pixels(), batch.labels + part.first, part.count});
     });
@@ -88,7 +89,7 @@ class ComposedTrainer final : public training::Trainer {
   }
 
   void backward(const State& at) override {
-    on_parts([&](Part& part) {
+    on_each(division_->parts, [&](Part& part) {
       part.model->backward(at.p, part.logit_gradient.data(), part.first == 0 ? at.g : part.g.data());
     });
     if (division_->parts.size() == 1) return;
@@ -105,7 +106,7 @@ class ComposedTrainer final : public training::Trainer {
     });
     double total = 0;
     for (const double squares : squares_) total += squares;
-    const float norm = gradient_clip::norm_of(total), kept = gradient_clip::kept_of(norm);
+    const float norm = gradient_clip::norm_of(total), kept = GradientClip::kept(norm);
     on_parameters(
         [&](int, Index first, Index last) { clip_.scale(kept, at.g, clipped_.data(), first, last); });
     return norm;
@@ -118,16 +119,6 @@ class ComposedTrainer final : public training::Trainer {
   }
 
  private:
-  Division* find(Index n) {
-    const auto at = std::ranges::find(divisions_, n, &Division::n);
-    return at == divisions_.end() ? nullptr : &*at;
-  }
-  template <class Body>
-  void on_parts(const Body& body) {
-    std::vector<Part>& parts = division_->parts;
-    const int count = static_cast<int>(parts.size());
-    on_team(count, count, [&](int i) { body(parts[static_cast<std::size_t>(i)]); });
-  }
   /// Calls body(part, first parameter, one past the last).
   template <class Body>
   void on_parameters(const Body& body) {

@@ -113,6 +113,12 @@ struct GradientClip : FromParts<GradientClip> {
   /// Sums in double for both precisions, as frameworks do it on a CPU: one float does not hold the sum of
   /// many squares.
   static double norm_of(std::span<const float> gradients);
+  /// Returns the factor c for a rounded norm: NaN where the norm is.
+  template <class Real>
+  static Real kept(Real norm) {
+    const Real factor = static_cast<Real>(limit) / (norm + static_cast<Real>(floor));
+    return factor >= 1 ? Real{1} : factor;
+  }
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
