@@ -11,27 +11,10 @@ namespace assay::channel_sum::HWY_NAMESPACE {
 
 using namespace assay::HWY_NAMESPACE;
 
-HWY_INLINE float plane_sum(const float* dz, Index count) {
-  const Floats d;
-  constexpr int parts = 8;
-  Vector sums[parts];
-  for (int k = 0; k < parts; ++k) sums[k] = hn::Zero(d);
-  Index i = 0;
-  for (; i + parts * lanes <= count; i += parts * lanes) {
-    for (int k = 0; k < parts; ++k) sums[k] = hn::Add(sums[k], hn::LoadU(d, dz + i + k * lanes));
-  }
-  for (; i + lanes <= count; i += lanes) sums[0] = hn::Add(sums[0], hn::LoadU(d, dz + i));
-  if (i < count) sums[1] = hn::Add(sums[1], load_some(d, dz + i, count - i));
-  for (int stride = parts / 2; stride > 0; stride /= 2) {
-    for (int k = 0; k < stride; ++k) sums[k] = hn::Add(sums[k], sums[k + stride]);
-  }
-  return hn::GetLane(hn::SumOfLanes(d, sums[0]));
-}
-
 void channels(const Arrays& at, Index first, Index last) {
   for (Index n = 0; n < at.images; ++n) {
     for (Index c = first; c < last; ++c) {
-      const float sum = plane_sum(at.dz + (n * at.channels + c) * at.plane, at.plane);
+      const float sum = sum_of(at.dz + (n * at.channels + c) * at.plane, at.plane);
       at.db[c] = n == 0 ? sum : at.db[c] + sum;
     }
   }

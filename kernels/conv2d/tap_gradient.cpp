@@ -145,20 +145,7 @@ void turn(const TurnDy& t) {
   }
 }
 
-float sum_of(const float* from, Index count) {
-  const Floats d;
-  Vector sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
-  Index i = 0;
-  for (; i + 4 * lanes <= count; i += 4 * lanes) {
-    sum0 = hn::Add(sum0, hn::LoadU(d, from + i));
-    sum1 = hn::Add(sum1, hn::LoadU(d, from + i + lanes));
-    sum2 = hn::Add(sum2, hn::LoadU(d, from + i + 2 * lanes));
-    sum3 = hn::Add(sum3, hn::LoadU(d, from + i + 3 * lanes));
-  }
-  float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
-  for (; i < count; ++i) total += from[i];
-  return total;
-}
+float sum_of_numbers(const float* from, Index count) { return assay::HWY_NAMESPACE::sum_of(from, count); }
 
 }  // namespace
 }  // namespace assay::conv2d::HWY_NAMESPACE
@@ -169,11 +156,11 @@ namespace assay::conv2d {
 
 HWY_EXPORT(gradient);
 HWY_EXPORT(turn);
-HWY_EXPORT(sum_of);
+HWY_EXPORT(sum_of_numbers);
 
 void set_tap_gradients(std::vector<DirectTier>& tiers) {
   set_in(tiers, &DirectTier::gradient, HWY_DISPATCH_TABLE(gradient), &DirectTier::turn_dy,
-         HWY_DISPATCH_TABLE(turn), &DirectTier::sum, HWY_DISPATCH_TABLE(sum_of));
+         HWY_DISPATCH_TABLE(turn), &DirectTier::sum, HWY_DISPATCH_TABLE(sum_of_numbers));
 }
 
 }  // namespace assay::conv2d

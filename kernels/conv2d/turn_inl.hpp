@@ -7,70 +7,60 @@
 #define ASSAY_CONV2D_TURN_INL
 #endif
 
-#include "gemm/panels_inl.hpp"
-
 #include "assay/problem.hpp"
+
+#include <cstddef>
+
+#include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace assay::conv2d::HWY_NAMESPACE {
 
 using namespace assay::HWY_NAMESPACE;
 
-// to[j * to_row + i] (+)= from[i * from_row + j] for 4 x 4 numbers.
+// to[j * to_row + i] (+)= from[i * from_row + j] for rows x columns numbers, one by one.
 template <bool add>
-HWY_INLINE void turn_four(const float* from, Index from_row, float* to, Index to_row) {
-#if HWY_TARGET != HWY_SCALAR
-  const hn::FixedTag<float, 4> d;
-  auto x = turn_blocks(d, hn::LoadU(d, from), hn::LoadU(d, from + from_row),
-                       hn::LoadU(d, from + 2 * from_row), hn::LoadU(d, from + 3 * from_row));
-  if constexpr (add) {
-    x.row0 = hn::Add(x.row0, hn::LoadU(d, to));
-    x.row1 = hn::Add(x.row1, hn::LoadU(d, to + to_row));
-    x.row2 = hn::Add(x.row2, hn::LoadU(d, to + 2 * to_row));
-    x.row3 = hn::Add(x.row3, hn::LoadU(d, to + 3 * to_row));
-  }
-  hn::StoreU(x.row0, d, to);
-  hn::StoreU(x.row1, d, to + to_row);
-  hn::StoreU(x.row2, d, to + 2 * to_row);
-  hn::StoreU(x.row3, d, to + 3 * to_row);
-#else
-  for (Index i = 0; i < 4; ++i) {
-    for (Index j = 0; j < 4; ++j) {
+HWY_INLINE void turn_plainly(const float* from, Index from_row, Index rows, Index columns, float* to,
+                             Index to_row) {
+  for (Index j = 0; j < columns; ++j) {
+    for (Index i = 0; i < rows; ++i) {
       const float before = add ? to[j * to_row + i] : 0;
       to[j * to_row + i] = before + from[i * from_row + j];
     }
   }
-#endif
 }
 
-// The same for 2 x 4 numbers.
-template <bool add>
-HWY_INLINE void turn_two(const float* from, Index from_row, float* to, Index to_row) {
+// The same for 4 x 4 or 2 x 4 numbers.
+template <bool add, Index rows>
+HWY_INLINE void turn_few(const float* from, Index from_row, float* to, Index to_row) {
 #if HWY_TARGET != HWY_SCALAR
   const hn::FixedTag<float, 4> d;
-  const hn::Half<decltype(d)> half;
-  const auto x0 = hn::LoadU(d, from), x1 = hn::LoadU(d, from + from_row);
-  const auto low = hn::InterleaveLower(d, x0, x1), high = hn::InterleaveUpper(d, x0, x1);
-  const auto put = [&](auto y, Index j) HWY_ATTR {
+  const hn::FixedTag<float, static_cast<std::size_t>(rows)> to_d;
+  const auto row = [&](Index i) HWY_ATTR { return hn::LoadU(d, from + i * from_row); };
+  const auto put = [&](auto x, Index j) HWY_ATTR {
     float* const at = to + j * to_row;
-    if constexpr (add) y = hn::Add(y, hn::LoadU(half, at));
-    hn::StoreU(y, half, at);
+    if constexpr (add) x = hn::Add(x, hn::LoadU(to_d, at));
+    hn::StoreU(x, to_d, at);
   };
-  put(hn::LowerHalf(half, low), 0);
-  put(hn::UpperHalf(half, low), 1);
-  put(hn::LowerHalf(half, high), 2);
-  put(hn::UpperHalf(half, high), 3);
-#else
-  for (Index i = 0; i < 2; ++i) {
-    for (Index j = 0; j < 4; ++j) {
-      const float before = add ? to[j * to_row + i] : 0;
-      to[j * to_row + i] = before + from[i * from_row + j];
-    }
+  if constexpr (rows == 4) {
+    const auto x = turn_blocks(d, row(0), row(1), row(2), row(3));
+    put(x.row0, 0);
+    put(x.row1, 1);
+    put(x.row2, 2);
+    put(x.row3, 3);
+  } else {
+    const auto low = hn::InterleaveLower(d, row(0), row(1)), high = hn::InterleaveUpper(d, row(0), row(1));
+    put(hn::LowerHalf(to_d, low), 0);
+    put(hn::UpperHalf(to_d, low), 1);
+    put(hn::LowerHalf(to_d, high), 2);
+    put(hn::UpperHalf(to_d, high), 3);
   }
+#else
+  turn_plainly<add>(from, from_row, rows, 4, to, to_row);
 #endif
 }
 
-// to[j * to_row + i] (+)= from[i * from_row + j] for rows x columns numbers.
+// The same for rows x columns numbers.
 template <bool add>
 inline void turn_block(const float* from, Index from_row, Index rows, Index columns, float* to,
                        Index to_row) {
@@ -78,27 +68,25 @@ inline void turn_block(const float* from, Index from_row, Index rows, Index colu
   for (Index j = 0; j < whole_columns; j += 4) {
     Index i = 0;
     for (; i + 4 <= rows; i += 4) {
-      turn_four<add>(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+      turn_few<add, 4>(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
     }
-    if (i < whole_rows) turn_two<add>(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+    if (i < whole_rows) turn_few<add, 2>(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
   }
-  for (Index j = 0; j < columns; ++j) {
-    for (Index i = j < whole_columns ? whole_rows : 0; i < rows; ++i) {
-      const float before = add ? to[j * to_row + i] : 0;
-      to[j * to_row + i] = before + from[i * from_row + j];
-    }
-  }
+  turn_plainly<add>(from + whole_rows * from_row, from_row, rows - whole_rows, whole_columns, to + whole_rows,
+                    to_row);
+  turn_plainly<add>(from + whole_columns, from_row, rows, columns - whole_columns,
+                    to + whole_columns * to_row, to_row);
 }
 
 // to[r * plane + i] = from[i * width + r] for `places` places of four rows.
 HWY_INLINE void store_side_by_side(const float* from, Index width, Index places, float* to, Index plane) {
 #if HWY_TARGET != HWY_SCALAR
   for (; places >= lanes; places -= lanes, from += lanes * width, to += lanes) {
-    blocked::HWY_NAMESPACE::transpose_four(from, width, plane, to);
+    transpose_four(Floats(), from, width, to, plane);
   }
-  for (; places >= 4; places -= 4, from += 4 * width, to += 4) turn_four<false>(from, width, to, plane);
+  for (; places >= 4; places -= 4, from += 4 * width, to += 4) turn_few<false, 4>(from, width, to, plane);
   if (places >= 2) {
-    turn_two<false>(from, width, to, plane);
+    turn_few<false, 2>(from, width, to, plane);
     places -= 2;
     from += 2 * width;
     to += 2;

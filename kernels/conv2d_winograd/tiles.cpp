@@ -6,7 +6,6 @@
 #include "vectors_inl.hpp"
 
 #include "conv2d/turn_inl.hpp"
-#include "gemm/panels_inl.hpp"
 #include "gemm/tile_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -159,10 +158,10 @@ HWY_INLINE void turn_pixels(const float* from, Index plane, Index channels, Inde
 #if HWY_TARGET != HWY_SCALAR
   if (channels == lanes) {
     for (; j + 4 <= count; j += 4) {
-      blocked::HWY_NAMESPACE::transpose_four(from + j, plane, lanes, to + j * lanes);
+      transpose_four(Floats(), from + j, plane, to + j * lanes, lanes);
     }
     if (j < count && count >= 4) {  // the last four pixels, some of them twice
-      blocked::HWY_NAMESPACE::transpose_four(from + count - 4, plane, lanes, to + (count - 4) * lanes);
+      transpose_four(Floats(), from + count - 4, plane, to + (count - 4) * lanes, lanes);
       return;
     }
   }

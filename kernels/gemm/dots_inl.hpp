@@ -135,16 +135,13 @@ inline bool multiplies_by_dots(const Product& p) {
   return p.b_transposed && p.m <= most && p.k >= 256;
 }
 
-// Rows of the next tile when the tiles share `left` rows evenly.
-inline Index dot_height(Index left) { return pieces(left, pieces(left, dot_rows)); }
-
 inline Index dots_space(const Product& p) { return p.m * pieces(smaller(p.k, dot_k), lanes) * lanes; }
 
 // Copies A in blocks of one vector of steps by the rows of a tile, padded with zeros.
 inline void pack_for_dots(const Product& p, Index l0, Index k, float* to) {
   const Index row = p.a_transposed ? 1 : p.lda, column = p.a_transposed ? p.lda : 1;
   for (Index i0 = 0; i0 < p.m;) {
-    const Index height = dot_height(p.m - i0);
+    const Index height = next_block(p.m - i0, dot_rows);
     for (Index l = 0; l < k; l += lanes) {
       for (Index r = 0; r < height; ++r, to += lanes) {
         const float* from = p.a + (i0 + r) * row + (l0 + l) * column;
@@ -175,7 +172,7 @@ inline void multiply_by_dots(const Product& p, float* space) {
       o.a = space;
       o.next_b = dot_columns * p.ldb;
       for (Index i0 = 0; i0 < p.m;) {
-        const Index height = dot_height(p.m - i0);
+        const Index height = next_block(p.m - i0, dot_rows);
         o.c = p.c + i0 * p.ldc + j;
         dot_tile_of(height)(o);
         o.a += height * pieces(k, lanes) * lanes;

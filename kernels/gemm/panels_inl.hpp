@@ -40,36 +40,6 @@ inline void pack_rows(const float* from, Index ldb, Index k, Index columns, floa
   }
 }
 
-#if HWY_TARGET != HWY_SCALAR
-template <Index width>
-using FixedFloats = hn::FixedTag<float, static_cast<std::size_t>(width)>;
-
-// Loads four floats from each of width / 4 places, `stride` floats apart.
-template <Index width>
-hn::Vec<FixedFloats<width>> fours(const float* from, Index stride) {
-  const FixedFloats<width> d;
-  if constexpr (width == 4) {
-    return hn::LoadU(d, from);
-  } else {
-    return hn::Combine(d, fours<width / 2>(from + width / 8 * stride, stride),
-                       fours<width / 2>(from, stride));
-  }
-}
-
-// Transposes four steps of k of a vector of columns of a transposed B. Each 128-bit block of `row` holds four
-// steps of one column. The blocks are four columns apart, so transposing inside the blocks puts all numbers
-// in order.
-inline void transpose_four(const float* from, Index ldb, Index width, float* to) {
-  const Floats d;
-  const auto x = turn_blocks(d, fours<lanes>(from, 4 * ldb), fours<lanes>(from + ldb, 4 * ldb),
-                             fours<lanes>(from + 2 * ldb, 4 * ldb), fours<lanes>(from + 3 * ldb, 4 * ldb));
-  hn::StoreU(x.row0, d, to);
-  hn::StoreU(x.row1, d, to + width);
-  hn::StoreU(x.row2, d, to + 2 * width);
-  hn::StoreU(x.row3, d, to + 3 * width);
-}
-#endif
-
 // Makes the same panels from columns of a transposed B: to[j0 * k + l * width + j] = from[(j0 + j) * ldb +
 // l].
 inline void pack_columns(const float* from, Index ldb, Index k, Index columns, float* to) {
@@ -80,7 +50,7 @@ inline void pack_columns(const float* from, Index ldb, Index k, Index columns, f
     Index l = 0;
 #if HWY_TARGET != HWY_SCALAR
     if (j + lanes <= columns) {
-      for (; l + 4 <= k; l += 4) transpose_four(from + j * ldb + l, ldb, width, packed + l * width);
+      for (; l + 4 <= k; l += 4) transpose_four(Floats(), from + j * ldb + l, ldb, packed + l * width, width);
     }
 #endif
     for (; l < k; ++l) {

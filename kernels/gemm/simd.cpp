@@ -104,7 +104,7 @@ inline void turn(const float* from, Index distance, Index rows, Index columns, f
 #if HWY_TARGET != HWY_SCALAR
     for (; j_end - j0 == line && i + 4 <= rows; i += 4) {
       for (Index j = j0; j < j_end; j += lanes) {
-        transpose_four(from + j * distance + i, distance, to_distance, to + i * to_distance + j);
+        transpose_four(Floats(), from + j * distance + i, distance, to + i * to_distance + j, to_distance);
       }
     }
 #endif

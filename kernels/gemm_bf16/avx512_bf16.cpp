@@ -172,7 +172,7 @@ HWY_INLINE __m512i four_blocks(const std::uint16_t* from, Index distance) {
   return _mm512_inserti32x4(_mm512_inserti32x4(two, block(2), 2), block(3), 3);
 }
 
-// Copies columns of a transposed B, which hold pairs already, as transpose_four() in gemm/panels_inl.hpp.
+// Copies columns of a transposed B, which hold pairs already, as transpose_four() in vectors_inl.hpp.
 void pack_columns(const std::uint16_t* from, Index ldb, Index k, Index columns, std::uint16_t* to) {
   const Index pairs = pieces(k, 2);
   for (Index j = 0; j < columns; j += lanes) {

@@ -28,34 +28,6 @@ HWY_INLINE V odd_blocks(V even, V odd) {
   return hn::OddEvenBlocks(odd, hn::SwapAdjacentBlocks(even));
 }
 
-/// Loads four elements of as many patches as there are lanes: block b of a vector holds patch 4 b.
-template <class DN>
-HWY_INLINE hn::Vec<DN> load_blocks(DN d, const float* col, Index size) {
-  if constexpr (hn::MaxLanes(DN()) > 4) {
-    const hn::Half<DN> half;
-    const Index patches = static_cast<Index>(hn::MaxLanes(half));
-    return hn::Combine(d, load_blocks(half, col + patches * size, size), load_blocks(half, col, size));
-  } else {
-    return hn::LoadU(d, col);
-  }
-}
-
-/// Transposes blocks of four patches by four elements and stores them as four rows.
-template <class DN, class V>
-HWY_INLINE void store_turned(DN d, V x0, V x1, V x2, V x3, float* to, Index step) {
-  const auto x = turn_blocks(d, x0, x1, x2, x3);
-  hn::StoreU(x.row0, d, to);
-  hn::StoreU(x.row1, d, to + step);
-  hn::StoreU(x.row2, d, to + 2 * step);
-  hn::StoreU(x.row3, d, to + 3 * step);
-}
-
-template <class DN>
-HWY_INLINE void transpose_four(DN d, const float* col, Index size, float* to, Index step) {
-  store_turned(d, load_blocks(d, col, size), load_blocks(d, col + size, size),
-               load_blocks(d, col + 2 * size, size), load_blocks(d, col + 3 * size, size), to, step);
-}
-
 /// Loads eight elements of patches 0, 8, …, as many as the vector takes.
 template <class DN>
 HWY_INLINE hn::Vec<DN> load_pairs(DN d, const float* col, Index size) {

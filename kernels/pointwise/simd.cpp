@@ -23,7 +23,7 @@ using assay::HWY_NAMESPACE::has_masks;
 // constants.
 constexpr std::size_t side_by_side = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 
-template <class Formula, bool stream>
+template <class Formula>
 struct Row {
   static constexpr std::size_t inputs = Vector<Formula>::inputs, outputs = Vector<Formula>::outputs;
   const float* in[inputs];
@@ -32,7 +32,7 @@ struct Row {
   float repeated;  ///< in[1] where the formula is per channel
 
   /// `count` vectors of D from i on.
-  template <std::size_t count, class D>
+  template <bool stream, std::size_t count, class D>
   HWY_INLINE void vectors(D d, Index i) const {
     constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
     Pack<D, count> from[inputs], to[outputs];
@@ -69,30 +69,22 @@ struct Row {
   }
 
   /// Computes whole vectors from i on while they fit before `last`. Returns the first element left.
-  template <class D>
+  template <bool stream, class D>
   HWY_INLINE Index whole_vectors(D d, Index i, Index last) const {
     constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
     for (; i + 4 * lanes <= last; i += 4 * lanes) {
       if constexpr (Vector<Formula>::waits) {
-        vectors<side_by_side>(d, i);
-        if constexpr (side_by_side == 2) vectors<side_by_side>(d, i + 2 * lanes);
+        vectors<stream, side_by_side>(d, i);
+        if constexpr (side_by_side == 2) vectors<stream, side_by_side>(d, i + 2 * lanes);
       } else {
-        for (int n = 0; n < 4; ++n) vectors<1>(d, i + n * lanes);
+        for (int n = 0; n < 4; ++n) vectors<stream, 1>(d, i + n * lanes);
       }
     }
-    for (; i + lanes <= last; i += lanes) vectors<1>(d, i);
+    for (; i + lanes <= last; i += lanes) vectors<stream, 1>(d, i);
     return i;
   }
 
-  HWY_INLINE void ordinary(Index i, Index last) const {
-    Row<Formula, false> row;
-    for (std::size_t k = 0; k < inputs; ++k) row.in[k] = in[k];
-    for (std::size_t j = 0; j < outputs; ++j) row.out[j] = out[j];
-    row.alpha = alpha;
-    row.repeated = repeated;
-    row.run(i, last);
-  }
-
+  template <bool stream>
   HWY_INLINE void run(Index i, Index last) const {
     const hn::ScalableTag<float> d;
     if constexpr (stream) {
@@ -100,33 +92,33 @@ struct Row {
       const auto past_line = reinterpret_cast<std::uintptr_t>(out[0] + i) % 64;
       const Index head = static_cast<Index>((64 - past_line) % 64 / sizeof(float));
       const Index begin = head < last - i ? i + head : last;
-      ordinary(i, begin);
-      return ordinary(whole_vectors(d, begin, last - (last - begin) % 16), last);
+      run<false>(i, begin);
+      return run<false>(whole_vectors<true>(d, begin, last - (last - begin) % 16), last);
     }
-    i = whole_vectors(d, i, last);
+    i = whole_vectors<false>(d, i, last);
     if constexpr (has_masks) {
       if (i < last) part_of_vector(d, i, last - i);
     } else {
-      for (; i < last; ++i) vectors<1>(hn::CappedTag<float, 1>(), i);
+      for (; i < last; ++i) vectors<false, 1>(hn::CappedTag<float, 1>(), i);
     }
   }
 };
 
 template <class Formula, bool stream>
 void range(const Operands& on, Index first, Index last) {
-  Row<Formula, stream> row;
+  Row<Formula> row;
   for (std::size_t k = 0; k < row.inputs; ++k) row.in[k] = on.in[k];
   for (std::size_t j = 0; j < row.outputs; ++j) row.out[j] = on.out[j];
   row.alpha = on.alpha;
   row.repeated = 0;
   if constexpr (!Formula::per_channel) {
-    row.run(first, last);
+    row.template run<stream>(first, last);
   } else {
     for (Index i = first; i < last;) {
       const Index at = i / on.plane;
       const Index end = (at + 1) * on.plane < last ? (at + 1) * on.plane : last;
       row.repeated = on.in[1][at % on.channels];
-      row.run(i, end);
+      row.template run<stream>(i, end);
       i = end;
     }
   }
