@@ -70,10 +70,6 @@ class RankSet {
     return first;
   }
 
-  void clear() {
-    while (!empty()) take_first();
-  }
-
   /// The smallest member above `rank`, or none.
   std::size_t above(std::size_t rank) const {
     for (std::size_t level = 0; level < levels_.size(); ++level) {

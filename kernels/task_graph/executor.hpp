@@ -8,6 +8,8 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <span>
+#include <vector>
 
 namespace assay::task_graph {
 
@@ -30,12 +32,16 @@ class TaskBody {
 /// left. The executor can be used again, by one caller at a time. The graph must outlive it.
 using Executor = std::function<void(TaskBody)>;
 
-Executor levels(const Dag& graph, int threads);
-/// Durations are in rounds, one per task.
-Executor list_scheduling(const Dag& graph, std::span<const double> duration, int threads);
-Executor work_stealing(const Dag& graph, std::span<const double> duration, int threads);
-Executor openmp_tasks(const Dag& graph, int threads);
-Executor tbb_tasks(const Dag& graph, int threads);  ///< if TBB was found
+/// Makes one. Durations are in rounds, one per task.
+using Maker = Executor(const Dag& graph, std::span<const double> duration, int threads);
+extern Maker* const levels;
+extern Maker* const list_scheduling;
+extern Maker* const work_stealing;
+extern Maker* const openmp_tasks;
+extern Maker* const tbb_tasks;  ///< if TBB was found
+
+inline constexpr TaskId none = -1;
+inline std::size_t at(TaskId task) { return static_cast<std::size_t>(task); }
 
 /// The first exception of many threads.
 class Failure {
@@ -64,19 +70,20 @@ class Failure {
   std::exception_ptr first_;
 };
 
-/// The executor that keeps a Plan of these words.
-template <class Plan, class... Words>
-Executor executor_of(const Words&... words) {
-  return [plan = std::make_shared<Plan>(words...)](TaskBody body) { plan->run(body); };
+/// The executor that keeps a Plan.
+template <class Plan>
+Executor executor_of(const Dag& graph, std::span<const double> duration, int threads) {
+  return [plan = std::make_shared<Plan>(graph, duration, threads)](TaskBody body) { plan->run(body); };
 }
 
-/// Registers a variant that passes run_task() to the executor made(input, threads).
-template <class Made>
-void add_executor(Registry& r, Variant<TaskGraph> words, const Made& made) {
+/// Registers a variant that passes run_task() to an executor.
+inline void add_executor(Registry& r, Variant<TaskGraph> words, Maker* made) {
   words.threaded = true;
   words.prepare = [made](const TaskGraph::Problem&, const TaskGraph::Input& prepared,
                          const Context& context) {
-    return [executor = made(prepared, context.threads)](const TaskGraph::Input& in, TaskGraph::Output& out) {
+    const std::vector<double> duration(prepared.rounds.begin(), prepared.rounds.end());
+    return [executor = made(prepared.graph, duration, context.threads)](const TaskGraph::Input& in,
+                                                                        TaskGraph::Output& out) {
       const auto body = [&](TaskId task) { TaskGraph::run_task(in, out, task); };
       executor(TaskBody(body));
     };

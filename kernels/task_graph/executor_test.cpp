@@ -14,24 +14,19 @@
 namespace assay::task_graph {
 namespace {
 
-using Maker = std::function<Executor(const Dag&, const std::vector<double>&, int)>;
 struct Named {
   std::string name;
-  Maker make;
+  Maker* make;
 };
 
 std::vector<Named> makers() {
-  return {
-      {"levels", [](const Dag& g, const auto&, int threads) { return levels(g, threads); }},
-      {"list_scheduling",
-       [](const Dag& g, const auto& d, int threads) { return list_scheduling(g, d, threads); }},
-      {"work_stealing",
-       [](const Dag& g, const auto& d, int threads) { return work_stealing(g, d, threads); }},
-      {"openmp_tasks", [](const Dag& g, const auto&, int threads) { return openmp_tasks(g, threads); }},
+  return {{"levels", levels},
+          {"list_scheduling", list_scheduling},
+          {"work_stealing", work_stealing},
 #ifdef ASSAY_HAS_TBB
-      {"tbb", [](const Dag& g, const auto&, int threads) { return tbb_tasks(g, threads); }},
+          {"tbb", tbb_tasks},
 #endif
-  };
+          {"openmp_tasks", openmp_tasks}};
 }
 
 class ThreadedExecutor : public ::testing::TestWithParam<Named> {
@@ -169,33 +164,24 @@ TEST_P(ThreadedExecutor, EndsWhenEveryTaskThrows) {
 }
 
 /// The order in which one thread runs 0 -> 1 beside 0 -> 2 -> 3.
-std::vector<TaskId> order_of(const Maker& make) {
+std::vector<TaskId> order_of(Maker* make) {
   const Dag graph = make_dag(4, std::vector<Edge>{{0, 1}, {0, 2}, {2, 3}});
   std::vector<TaskId> order;
   const auto body = [&](TaskId task) { order.push_back(task); };
-  make(graph, {1, 1, 1, 1}, 1)(TaskBody(body));
+  make(graph, std::vector<double>(4, 1), 1)(TaskBody(body));
   return order;
-}
-
-Maker maker(const std::string& name) {
-  for (const Named& named : makers()) {
-    if (named.name == name) return named.make;
-  }
-  throw std::logic_error("no executor named " + name);
 }
 
 TEST(ListScheduling, TakesTheLongestPathFirst) {
   // 1 and 3 are as urgent; 1 stands before 3 in the order of the graph.
-  EXPECT_THAT(order_of(maker("list_scheduling")), ::testing::ElementsAre(0, 2, 1, 3));
+  EXPECT_THAT(order_of(list_scheduling), ::testing::ElementsAre(0, 2, 1, 3));
 }
 
 TEST(WorkStealing, GoesOnWithTheMostUrgentSuccessorAndItsOwn) {
-  EXPECT_THAT(order_of(maker("work_stealing")), ::testing::ElementsAre(0, 2, 3, 1));
+  EXPECT_THAT(order_of(work_stealing), ::testing::ElementsAre(0, 2, 3, 1));
 }
 
-TEST(Levels, FinishALevelBeforeTheNext) {
-  EXPECT_THAT(order_of(maker("levels")), ::testing::ElementsAre(0, 1, 2, 3));
-}
+TEST(Levels, FinishALevelBeforeTheNext) { EXPECT_THAT(order_of(levels), ::testing::ElementsAre(0, 1, 2, 3)); }
 
 INSTANTIATE_TEST_SUITE_P(TaskGraph, ThreadedExecutor, ::testing::ValuesIn(makers()),
                          [](const auto& instance) { return instance.param.name; });

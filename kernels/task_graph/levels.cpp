@@ -13,12 +13,12 @@ namespace {
 
 class Levels {
  public:
-  Levels(const Dag& graph, int threads) : order_(graph.order), crew_(threads) {
+  Levels(const Dag& graph, std::span<const double>, int threads) : order_(graph.order), crew_(threads) {
     const std::vector<TaskId> level = levels_of(graph);
-    std::ranges::stable_sort(order_, {}, [&](TaskId task) { return level[static_cast<std::size_t>(task)]; });
-    const TaskId last = level[static_cast<std::size_t>(order_.back())];
-    ends_.assign(static_cast<std::size_t>(last) + 1, 0);
-    for (const TaskId l : level) ++ends_[static_cast<std::size_t>(l)];
+    std::ranges::stable_sort(order_, {}, [&](TaskId task) { return level[at(task)]; });
+    const TaskId last = level[at(order_.back())];
+    ends_.assign(at(last) + 1, 0);
+    for (const TaskId l : level) ++ends_[at(l)];
     std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
   }
 
@@ -84,12 +84,11 @@ class Levels {
 };
 
 const Register registered{[](Registry& r) {
-  add_executor(r, {.name = "levels", .summary = "level by level, each shared out among all threads"},
-               [](const TaskGraph::Input& in, int threads) { return levels(in.graph, threads); });
+  add_executor(r, {.name = "levels", .summary = "level by level, each shared out among all threads"}, levels);
 }};
 
 }  // namespace
 
-Executor levels(const Dag& graph, int threads) { return executor_of<Levels>(graph, threads); }
+Maker* const levels = executor_of<Levels>;
 
 }  // namespace assay::task_graph

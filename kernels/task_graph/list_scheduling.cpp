@@ -51,7 +51,7 @@ class ListScheduling {
   }
 
   void run(TaskBody body) {
-    ready_.clear();
+    ready_.reset(by_rank_.size());
     for (TaskId task = 0; task < graph_.tasks(); ++task) {
       waits_for_[at(task)] = static_cast<TaskId>(graph_.predecessors[task].size());
       if (waits_for_[at(task)] == 0) ready_.insert(rank_[at(task)]);
@@ -64,9 +64,6 @@ class ListScheduling {
   }
 
  private:
-  static std::size_t at(TaskId task) { return static_cast<std::size_t>(task); }
-  static constexpr TaskId none = -1;
-
   void work(TaskBody body) {
     TaskId task = none;
     while (!over_.load(std::memory_order_acquire)) {
@@ -131,15 +128,11 @@ const Register registered{[](Registry& r) {
   add_executor(
       r,
       {.name = "list_scheduling", .summary = "one list for all threads, the longest path to the end first"},
-      [](const TaskGraph::Input& in, int threads) {
-        return list_scheduling(in.graph, std::vector<double>(in.rounds.begin(), in.rounds.end()), threads);
-      });
+      list_scheduling);
 }};
 
 }  // namespace
 
-Executor list_scheduling(const Dag& graph, std::span<const double> duration, int threads) {
-  return executor_of<ListScheduling>(graph, duration, threads);
-}
+Maker* const list_scheduling = executor_of<ListScheduling>;
 
 }  // namespace assay::task_graph

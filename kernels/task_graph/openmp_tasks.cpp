@@ -12,7 +12,7 @@ namespace {
 
 class OpenMpTasks {
  public:
-  OpenMpTasks(const Dag& graph, int threads)
+  OpenMpTasks(const Dag& graph, std::span<const double>, int threads)
       : graph_(graph), threads_(threads), arrivals_(graph.order.size()) {}
 
   void run(TaskBody body) {
@@ -29,9 +29,6 @@ class OpenMpTasks {
   }
 
  private:
-  static std::size_t at(TaskId task) { return static_cast<std::size_t>(task); }
-  static constexpr TaskId none = -1;
-
   // The run-time library reuses the memory of tasks and their arguments, and ThreadSanitizer does not see how
   // that memory passes between threads.
   ASSAY_UNSEEN_BY_THREAD_SANITIZER void begin(TaskId task, TaskBody body) {
@@ -67,12 +64,11 @@ class OpenMpTasks {
 };
 
 const Register registered{[](Registry& r) {
-  add_executor(r, {.name = "openmp_tasks", .summary = "the peer: OpenMP tasks and counters"},
-               [](const TaskGraph::Input& in, int threads) { return openmp_tasks(in.graph, threads); });
+  add_executor(r, {.name = "openmp_tasks", .summary = "the peer: OpenMP tasks and counters"}, openmp_tasks);
 }};
 
 }  // namespace
 
-Executor openmp_tasks(const Dag& graph, int threads) { return executor_of<OpenMpTasks>(graph, threads); }
+Maker* const openmp_tasks = executor_of<OpenMpTasks>;
 
 }  // namespace assay::task_graph

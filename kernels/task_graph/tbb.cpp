@@ -13,7 +13,8 @@ namespace {
 
 class TbbTasks {
  public:
-  TbbTasks(const Dag& graph, int threads) : graph_(graph), arrivals_(graph.order.size()), arena_(threads) {
+  TbbTasks(const Dag& graph, std::span<const double>, int threads)
+      : graph_(graph), arrivals_(graph.order.size()), arena_(threads) {
     arena_.initialize();
   }
 
@@ -33,9 +34,6 @@ class TbbTasks {
   }
 
  private:
-  static std::size_t at(TaskId task) { return static_cast<std::size_t>(task); }
-  static constexpr TaskId none = -1;
-
   /// An exception ends the group: TBB then begins no more of its tasks and throws it from wait().
   void follow(tbb::task_group& group, TaskBody body, TaskId task) {
     while (task != none) {
@@ -58,11 +56,11 @@ class TbbTasks {
 const Register registered{[](Registry& r) {
   add_executor(
       r, {.name = "tbb", .summary = "the peer: a task_group of oneTBB and counters", .libraries = {"tbb"}},
-      [](const TaskGraph::Input& in, int threads) { return tbb_tasks(in.graph, threads); });
+      tbb_tasks);
 }};
 
 }  // namespace
 
-Executor tbb_tasks(const Dag& graph, int threads) { return executor_of<TbbTasks>(graph, threads); }
+Maker* const tbb_tasks = executor_of<TbbTasks>;
 
 }  // namespace assay::task_graph

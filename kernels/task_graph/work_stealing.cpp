@@ -57,9 +57,6 @@ class WorkStealing {
   }
 
  private:
-  static std::size_t at(TaskId task) { return static_cast<std::size_t>(task); }
-  static constexpr TaskId none = Deque::none;
-
   template <Sharing sharing>
   void work(int member, TaskBody body) {
     Deque& stack = stacks_[static_cast<std::size_t>(member)];
@@ -157,16 +154,11 @@ const Register registered{[](Registry& r) {
   add_executor(r,
                {.name = "work_stealing",
                 .summary = "a successor at once, the others on a stack that idle threads steal from"},
-               [](const TaskGraph::Input& in, int threads) {
-                 return work_stealing(in.graph, std::vector<double>(in.rounds.begin(), in.rounds.end()),
-                                      threads);
-               });
+               work_stealing);
 }};
 
 }  // namespace
 
-Executor work_stealing(const Dag& graph, std::span<const double> duration, int threads) {
-  return executor_of<WorkStealing>(graph, duration, threads);
-}
+Maker* const work_stealing = executor_of<WorkStealing>;
 
 }  // namespace assay::task_graph
