@@ -16,10 +16,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <exception>
 #include <functional>
+#include <future>
+#include <map>
 #include <mutex>
-#include <stop_token>
+#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -186,11 +187,8 @@ class ImageTraining final : public Training {
   void load(Index k, std::byte* rows, ImageBatch& images) const {
     const Index size = plan_.size(k);
     if (plan_.batch_delay > 0) std::this_thread::sleep_for(std::chrono::duration<double>(plan_.batch_delay));
-    for (Index i = 0; i < size; ++i) {
-      const Index sample = order_[static_cast<std::size_t>(k * plan_.batch + i)];
-      std::memcpy(rows + i * records_.bytes(), file_.record(sample),
-                  static_cast<std::size_t>(records_.bytes()));
-    }
+    const auto first = static_cast<std::size_t>(k * plan_.batch);
+    file_.copy(std::span(order_).subspan(first, static_cast<std::size_t>(size)), rows);
     decode(rows, size, images);
   }
   /// Loads batch k of validation. Its records follow those of the epoch in the file.
@@ -224,11 +222,11 @@ class ImageTraining final : public Training {
     times.optimize = watch.lap();
   }
   /// Called between steps with the number of steps done and the time of the last. Returns when the next step
-  /// begins. Throws Stopped to end the steps.
+  /// begins.
   using Between = std::function<double(Index done, double end)>;
-  /// Starts the watch and trains these steps.
+  /// Starts the watch and trains these steps, until stop() holds.
   void run_steps(const StepRange& range, training::Parameters& at, Stopwatch& watch,
-                 std::vector<StepTimes>& times, const Between& between);
+                 std::vector<StepTimes>& times, const std::function<bool()>& stop, const Between& between);
   std::vector<ValidationTimes> validated(Index batches, const training::State& at, const Stopwatch& watch,
                                          const std::function<bool()>& stop) const;
 
@@ -245,25 +243,20 @@ class ImageTraining final : public Training {
 class Workers {
  public:
   int mine() {
-    const std::thread::id self = std::this_thread::get_id();
-    if (self == owner_) return 0;
     const std::lock_guard lock(mutex_);
-    const auto known = std::ranges::find(known_, self);
-    if (known == known_.end()) {
-      known_.push_back(self);
-      return static_cast<int>(known_.size());
-    }
-    return static_cast<int>(known - known_.begin()) + 1;
+    const auto next = static_cast<int>(numbers_.size());
+    return numbers_.try_emplace(std::this_thread::get_id(), next).first->second;
   }
 
  private:
-  std::thread::id owner_ = std::this_thread::get_id();
   std::mutex mutex_;
-  std::vector<std::thread::id> known_;
+  std::map<std::thread::id, int> numbers_{{std::this_thread::get_id(), 0}};
 };
 
 void ImageTraining::run_steps(const StepRange& range, training::Parameters& at, Stopwatch& watch,
-                              std::vector<StepTimes>& times, const Between& between) {
+                              std::vector<StepTimes>& times, const std::function<bool()>& stop,
+                              const Between& between) {
+  if (plan_.cold) file_.drop_pages();
   const auto count = static_cast<std::size_t>(range.steps);
   times.assign(count, {});
   std::vector<StepTimes> loaded(count);  // by batch; only the batch's worker writes to an element
@@ -304,6 +297,7 @@ void ImageTraining::run_steps(const StepRange& range, training::Parameters& at, 
           step(at.state(), images[slot].view(plan_.size(now.batch)), ++next, now);
           now.end = watch.seconds();
           begin = between(next, now.end);
+          if (stop && stop()) throw Stopped{};
         });
   } catch (const Stopped&) {
     times.resize(static_cast<std::size_t>(next));
@@ -312,30 +306,24 @@ void ImageTraining::run_steps(const StepRange& range, training::Parameters& at, 
 
 double ImageTraining::train(const StepRange& range, std::vector<StepTimes>& times,
                             const std::function<bool()>& stop) {
-  if (plan_.cold) file_.drop_pages();
   training::Parameters parameters = initial();
   Stopwatch watch;
-  run_steps(range, parameters, watch, times, [&](Index, double end) {
-    if (stop && stop()) throw Stopped{};
-    return end;
-  });
+  run_steps(range, parameters, watch, times, stop, [](Index, double end) { return end; });
   const double seconds = watch.seconds();
   file_.require_unchanged();
   return seconds;
 }
 
 EpochTimes ImageTraining::train_epoch(const std::function<bool()>& stop) {
-  if (plan_.cold) file_.drop_pages();
   training::Parameters parameters = initial();
   Stopwatch watch;
   EpochTimes out;
-  run_steps({.steps = plan_.steps()}, parameters, watch, out.steps, [&](Index done, double end) {
+  run_steps({.steps = plan_.steps()}, parameters, watch, out.steps, stop, [&](Index done, double end) {
     if (plan_.checkpoint_every > 0 && done % plan_.checkpoint_every == 0) {
       checkpoints_.write(parameters, done);
       out.checkpoints.push_back({.step = done, .begin = end, .end = watch.seconds()});
       end = out.checkpoints.back().end;
     }
-    if (stop && stop()) throw Stopped{};
     return end;
   });
   if (std::ssize(out.steps) == plan_.steps()) {
@@ -416,40 +404,34 @@ std::vector<double> ImageTraining::checkpoint_alone(Index count) {
 
 Training::Together ImageTraining::together(Index workers, Index steps) {
   if (plan_.cold) file_.drop_pages();
-  std::vector<std::vector<double>> loads(static_cast<std::size_t>(workers));
-  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(workers));
-  const auto make_and_drop = [&](Index worker, const std::stop_token& done, std::vector<double>& seconds) {
+  std::atomic<bool> done{false};
+  const auto make_and_drop = [&](Index worker) {
     BatchRoom room(records_, plan_.batch);
     Stopwatch watch;
-    Index k = worker;
-    do {
+    std::vector<double> seconds;
+    for (Index k = worker; seconds.empty() || !done; k += workers) {
       watch.start();
       load(k % plan_.steps(), room.rows.data(), room.images);
       seconds.push_back(watch.seconds());
-      k += workers;
-    } while (!done.stop_requested());
+    }
+    return seconds;
   };
   Together out;
+  std::vector<std::future<std::vector<double>>> loads;  // each waits for its thread in the end
   try {
-    std::vector<std::jthread> threads;  // stop and join, whatever is thrown here
-    for (Index w = 0; w < workers; ++w) {
-      const auto mine = static_cast<std::size_t>(w);
-      threads.emplace_back([&, w, mine](const std::stop_token& done) {
-        try {
-          make_and_drop(w, done, loads[mine]);
-        } catch (...) {
-          failures[mine] = std::current_exception();
-        }
-      });
-    }
+    const struct Stop {
+      std::atomic<bool>& flag;
+      ~Stop() { flag = true; }
+    } stop{done};  // whatever is thrown here
+    for (Index w = 0; w < workers; ++w) loads.push_back(std::async(std::launch::async, make_and_drop, w));
     out.steps = train_alone(steps);
   } catch (const std::system_error& failure) {
     throw cannot_start_workers(failure);
   }
-  for (const std::exception_ptr& failure : failures) {
-    if (failure != nullptr) std::rethrow_exception(failure);
+  for (auto& each : loads) {
+    const std::vector<double> seconds = each.get();
+    out.load.insert(out.load.end(), seconds.begin(), seconds.end());
   }
-  for (const auto& one : loads) out.load.insert(out.load.end(), one.begin(), one.end());
   return out;
 }
 
