@@ -1,7 +1,8 @@
-// The grid that cuts C into one rectangle per thread.
+// The grid that cuts C into one rectangle per thread, and the part of a product that a rectangle is.
 #pragma once
 
 #include "blocks.hpp"
+#include "gemm/blocked.hpp"
 
 #include "assay/problem.hpp"
 
@@ -62,6 +63,16 @@ inline Rectangle rectangle(const Grid& grid, Index m, Index n, Index i) {
   const Index left = cut(n, column_unit, column, grid.columns);
   const Index right = cut(n, column_unit, column + 1, grid.columns);
   return {.row = top, .rows = bottom - top, .column = left, .columns = right - left};
+}
+
+/// A part of a product; null addresses stay null.
+inline Product part_of(Product p, const Rectangle& r) {
+  p.a = moved(p.a, p.a_transposed ? r.row : r.row * p.lda);
+  p.b = moved(p.b, p.b_transposed ? r.column * p.ldb : r.column);
+  p.c = moved(p.c, r.row * p.ldc + r.column);
+  p.m = r.rows;
+  p.n = r.columns;
+  return p;
 }
 
 }  // namespace assay::blocked

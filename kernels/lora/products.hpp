@@ -2,14 +2,10 @@
 #pragma once
 
 #include "gemm/blocked.hpp"
-#include "gemm/grid.hpp"
 
 #include "assay/ops/lora.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
-#include <initializer_list>
 #include <string>
 
 namespace assay::lora {
@@ -22,53 +18,31 @@ inline blocked::Product dense_product(Operand a, Operand b, float* c, Index m, I
   return blocked::product(a, b, c, n, m, n, k, alpha, beta);
 }
 
-/// A part of a product; null addresses stay null.
-inline blocked::Product part_of(blocked::Product p, const blocked::Rectangle& r) {
-  p.a = blocked::moved(p.a, p.a_transposed ? r.row : r.row * p.lda);
-  p.b = blocked::moved(p.b, p.b_transposed ? r.column * p.ldb : r.column);
-  p.c = blocked::moved(p.c, r.row * p.ldc + r.column);
-  p.m = r.rows;
-  p.n = r.columns;
-  return p;
-}
-
-/// Products of which none reads what another one writes, except that a product with beta = 1 adds to the C of
-/// the one before it: both are cut alike, so that each thread adds to its own part.
-struct Phase {
-  std::array<blocked::Product, 4> products;
-  std::size_t count = 0;
-  explicit Phase(std::initializer_list<blocked::Product> list) : count(list.size()) {
-    std::ranges::copy(list, products.begin());
-  }
-};
-/// The phases run one after the other.
-using Phases = std::array<Phase, 2>;
-
-/// Y = X W + (s X A) B. `thin` is [m, r].
-inline Phases products(const Problem& p, const Lora::Input& in, Lora::Output& out, float* thin) {
+/// Y = X W + (s X A) B, in this order. `thin` is [m, r].
+inline std::array<blocked::Product, 3> products(const Problem& p, const Lora::Input& in, Lora::Output& out,
+                                                float* thin) {
   const float s = static_cast<float>(p.scale);
   const Operand x{in.x.data(), p.k}, w{in.w.data(), p.n}, a{in.a.data(), p.r}, b{in.b.data(), p.n};
   float* const y = out.y.data();
-  return {Phase{dense_product(x, a, thin, p.m, p.r, p.k, s, 0)},
-          Phase{dense_product(x, w, y, p.m, p.n, p.k, 1, 0),
-                dense_product({thin, p.r}, b, y, p.m, p.n, p.r, 1, 1)}};
+  return {dense_product(x, a, thin, p.m, p.r, p.k, s, 0), dense_product(x, w, y, p.m, p.n, p.k, 1, 0),
+          dense_product({thin, p.r}, b, y, p.m, p.n, p.r, 1, 1)};
 }
 
-/// The gradients. `thin` holds s dY B^T and then s X A, both [m, r]: each gradient has one factor that is
-/// scaled while it is thin.
-inline Phases products(const Problem& p, const LoraBackward::Input& in, LoraBackward::Output& out,
-                       float* thin) {
+/// The gradients, in this order. `thin` holds s dY B^T and then s X A, both [m, r]: each gradient has one
+/// factor that is scaled while it is thin.
+inline std::array<blocked::Product, 6> products(const Problem& p, const LoraBackward::Input& in,
+                                                LoraBackward::Output& out, float* thin) {
   const float s = static_cast<float>(p.scale);
   const auto transposed = [](Operand of) { return Operand{of.at, of.distance, true}; };
   const Operand x{in.x.data(), p.k}, w{in.w.data(), p.n}, a{in.a.data(), p.r}, b{in.b.data(), p.n};
   const Operand dy{in.dy.data(), p.n};
   float *const thin_dy = thin, *const thin_x = blocked::moved(thin, p.m * p.r), *const dx = out.dx.data();
-  return {Phase{dense_product(dy, transposed(b), thin_dy, p.m, p.r, p.n, s, 0),
-                dense_product(x, a, thin_x, p.m, p.r, p.k, s, 0)},
-          Phase{dense_product(dy, transposed(w), dx, p.m, p.k, p.n, 1, 0),
-                dense_product({thin_dy, p.r}, transposed(a), dx, p.m, p.k, p.r, 1, 1),
-                dense_product(transposed(x), {thin_dy, p.r}, out.da.data(), p.k, p.r, p.m, 1, 0),
-                dense_product({thin_x, p.r, true}, dy, out.db.data(), p.r, p.n, p.m, 1, 0)}};
+  return {dense_product(dy, transposed(b), thin_dy, p.m, p.r, p.n, s, 0),
+          dense_product(x, a, thin_x, p.m, p.r, p.k, s, 0),
+          dense_product(dy, transposed(w), dx, p.m, p.k, p.n, 1, 0),
+          dense_product({thin_dy, p.r}, transposed(a), dx, p.m, p.k, p.r, 1, 1),
+          dense_product(transposed(x), {thin_dy, p.r}, out.da.data(), p.k, p.r, p.m, 1, 0),
+          dense_product({thin_x, p.r, true}, dy, out.db.data(), p.r, p.n, p.m, 1, 0)};
 }
 
 inline Index thin_floats(const Problem& p, const Lora::Input&) { return p.m * p.r; }
@@ -93,9 +67,8 @@ void add_peer(Registry& r, const std::string& library, const std::string& summar
                .prepare = [multiply](const Problem& p, const typename Op::Input& in, const Context& context) {
                  return [p, thin = Buffer<float>(thin_floats(p, in)), multiply, threads = context.threads](
                             const auto& now, auto& out) mutable {
-                   for (const Phase& phase : products(p, now, out, thin.data())) {
-                     for (std::size_t i = 0; i < phase.count; ++i) multiply(phase.products[i], threads);
-                   }
+                   for (const blocked::Product& each : products(p, now, out, thin.data()))
+                     multiply(each, threads);
                  };
                }});
   });

@@ -1,5 +1,4 @@
-// The idea: `fused` with each product cut into one rectangle per thread. Threads meet twice, when the narrow
-// products are ready and at the end.
+// The idea: `fused` with each product cut into one rectangle per thread. Threads meet after each.
 
 #include "lora/schedule.hpp"
 #include "tiers.hpp"
