@@ -19,6 +19,7 @@
 #include "assay/ops/gemm.hpp"
 #include "assay/ops/im2col.hpp"
 #include "assay/ops/lora.hpp"
+#include "assay/ops/lstm.hpp"
 #include "assay/ops/memory_pool.hpp"
 #include "assay/ops/pointwise.hpp"
 #include "assay/ops/task_graph.hpp"
@@ -222,6 +223,8 @@ constexpr Pick picks[] = {
     by_threads<Gemv, simd>,
     by_threads<Lora, fused>,
     by_threads<LoraBackward, fused>,
+    by_threads<Lstm, fused>,
+    by_threads<LstmBackward, fused>,
     by<Conv2d, &convolution>,
     by<Conv2dDataGradient, &data_gradient>,
     by<Conv2dWeightGradient, &weight_gradient>,

@@ -112,6 +112,20 @@ def torch_kernels():
         shape = (heads, tokens, d)
         y.view(shape).copy_(attention_by_torch(q.view(shape), k.view(shape), v.view(shape), mask == 1))
 
+    @assay.variant("lstm", name="torch", arrays="torch",
+                   summary="torch.nn.functional.linear over all steps, and per step; nn.LSTM does not give its gates")
+    def lstm(x, h0, c0, w_ih, w_hh, b_ih, b_hh, y, c, gates, steps, batch, inputs, hidden):
+        w_hh, h, before = w_hh.view(4 * hidden, hidden), h0.view(batch, hidden), c0.view(batch, hidden)
+        z = nn.linear(x.view(steps, batch, inputs), w_ih.view(4 * hidden, inputs), b_ih)
+        y, c, gates = y.view(steps, batch, hidden), c.view(steps, batch, hidden), gates.view(steps, batch, 4 * hidden)
+        for t in range(steps):
+            i, f, g, o = (z[t] + nn.linear(h, w_hh, b_hh)).chunk(4, 1)
+            i, f, g, o = torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
+            torch.cat((i, f, g, o), 1, out=gates[t])
+            torch.add(f * before, i * g, out=c[t])
+            torch.mul(o, torch.tanh(c[t]), out=y[t])
+            h, before = y[t], c[t]
+
     @assay.variant("gemm", name="torch", summary="torch.matmul", arrays="torch", unfit=only_a_product)
     def gemm(a, b, c, m, n, k, trans):
         a = a.view(k, m).t() if trans in A_TURNED else a.view(m, k)

@@ -1,8 +1,9 @@
 // Formulas that overflow, lose digits or a NaN, or are another formula: of attention, AdamW, GELU, products,
-// layer normalization and cross-entropy.
+// layer normalization, LSTM and cross-entropy.
 
 #include "known_cheats/honest_work.hpp"
 
+#include "assay/ops/lstm.hpp"
 #include "assay/ops/pointwise.hpp"
 
 #include <algorithm>
@@ -159,6 +160,23 @@ void line_in_x(const LayerNormBackward::Problem& p, const LayerNormBackward::Inp
   }
 }
 
+// Common in converted models: ONNX has the gates in the order i, o, f, g, and its weights have the same
+// shape.
+void gates_of_onnx(const Lstm::Problem& p, const Lstm::Input& in, Lstm::Output& out) {
+  lstm::forward(p, in, out, [](const std::array<float, 4>& z, float c_before) {
+    return lstm::cell<float>({z[0], z[2], z[3], z[1]}, c_before);
+  });
+}
+
+// Common in backward passes by hand: one variable for the cell state, which is already that of the step
+// before when the slope of tanh is taken at it.
+void tanh_of_step_before(const LstmBackward::Problem& p, const LstmBackward::Input& in,
+                         LstmBackward::Output& out) {
+  lstm::backward(p, in, out, [](float dh, float arrived, const std::array<float, 4>& gates, float, float c) {
+    return lstm::cell_gradient<float>(dh, arrived, gates, c, c);
+  });
+}
+
 // Common in first versions: softmax by its formula, without the largest number of the row subtracted. From 89
 // on exp is infinite in single precision, and the quotient is NaN.
 void no_maximum_of_logits(const SoftmaxCrossEntropy::Problem& p, const SoftmaxCrossEntropy::Input& in,
@@ -227,6 +245,14 @@ const Register registered{[](Registry& r) {
        .summary = "dx as one line in x for each row",
        .known_bad = "PyTorch's CPU kernel: cancels where the mean is large beside the spread",
        .run = line_in_x});
+  r.add<Lstm>({.name = "gates_of_onnx",
+               .summary = "weights of another framework as they are",
+               .known_bad = "models converted from ONNX: its gates are in the order i, o, f, g",
+               .run = gates_of_onnx});
+  r.add<LstmBackward>({.name = "tanh_of_step_before",
+                       .summary = "one variable for the cell state",
+                       .known_bad = "passes by hand: c[t - 1] where the slope of tanh is that at c[t]",
+                       .run = tanh_of_step_before});
   r.add<SoftmaxCrossEntropy>(
       {.name = "no_maximum_of_logits",
        .summary = "softmax without the largest logit subtracted",

@@ -9,6 +9,10 @@ namespace assay::pointwise {
 inline constexpr float power_terms[] = {0.693146977592F, 0.240222420804F, 0.0555073375424F, 0.00967151286993F,
                                         0.00132647238961F};
 
+/// 2^f - 1 = f (c[0] + c[1] f + …) for |f| <= 1/2, within 1.1e-8 of it, however small it is.
+inline constexpr float power_less_one_terms[] = {0.693147187927F,  0.240226497952F,  0.0555035743351F,
+                                                 0.0096182374548F, 0.0013390735537F, 0.00015403524712F};
+
 /// exp(a^2 / 2) Phi(-a) = t (c[0] + c[1] t + …), t = 1 / (1 + tail_scale a), within 3.2e-8 for 0 <= a
 /// <= 14.45. The scale is the best of hundredths for nine terms beside 0.2, with which an error of t would
 /// count for more: at a = 0 the result answers to a relative change of t with 0.8 / tail_scale times it.

@@ -156,6 +156,17 @@ HWY_INLINE P power_of_two(Tag d, P w) {
   return times_power(polynomial(d, sub(w, sub(shifted, shift)), 1.0F, power_terms), shifted);
 }
 
+/// tanh(x) = m / (2 - m), m = 1 - exp(-2 x). With the power 2^k (1 + p) for the exponential, m is (1 - 2^k) -
+/// 2^k p, which keeps its digits where x is small; 1 - exp(-2 x) and 2 s(2 x) - 1 lose them.
+template <class Tag, class P>
+HWY_INLINE P tanh_of(Tag d, P x) {
+  const P w = mul(lowered(raised(x, -10.0F), 10.0F), set(d, -2 * log2_e)), one = set(d, 1.0F);
+  const P shift = set(d, 0x1.8p23F), shifted = add(w, shift), f = sub(w, sub(shifted, shift));
+  const P power = times_power(one, shifted), less_one = polynomial(d, f, 0.0F, power_less_one_terms);
+  const P m = neg_mul_add(power, less_one, sub(one, power));
+  return nan_or(x, div(m, sub(set(d, 2.0F), m)));
+}
+
 template <class P>
 struct NormalTail {
   P exponential, mills;  ///< exp(-a^2 / 2), and exp(a^2 / 2) Phi(-a)
