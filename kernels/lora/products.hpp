@@ -10,13 +10,7 @@
 
 namespace assay::lora {
 
-using blocked::Operand;
-
-/// C[m, n] = alpha A B + beta C, where rows of C follow each other.
-inline blocked::Product dense_product(Operand a, Operand b, float* c, Index m, Index n, Index k, float alpha,
-                                      float beta) {
-  return blocked::product(a, b, c, n, m, n, k, alpha, beta);
-}
+using blocked::Operand, blocked::product;
 
 /// Y = X W + (s X A) B, in this order. `thin` is [m, r].
 inline std::array<blocked::Product, 3> products(const Problem& p, const Lora::Input& in, Lora::Output& out,
@@ -24,8 +18,8 @@ inline std::array<blocked::Product, 3> products(const Problem& p, const Lora::In
   const float s = static_cast<float>(p.scale);
   const Operand x{in.x.data(), p.k}, w{in.w.data(), p.n}, a{in.a.data(), p.r}, b{in.b.data(), p.n};
   float* const y = out.y.data();
-  return {dense_product(x, a, thin, p.m, p.r, p.k, s, 0), dense_product(x, w, y, p.m, p.n, p.k, 1, 0),
-          dense_product({thin, p.r}, b, y, p.m, p.n, p.r, 1, 1)};
+  return {product(x, a, thin, p.r, p.m, p.r, p.k, s), product(x, w, y, p.n, p.m, p.n, p.k),
+          product({thin, p.r}, b, y, p.n, p.m, p.n, p.r, 1, 1)};
 }
 
 /// The gradients, in this order. `thin` holds s dY B^T and then s X A, both [m, r]: each gradient has one
@@ -37,12 +31,12 @@ inline std::array<blocked::Product, 6> products(const Problem& p, const LoraBack
   const Operand x{in.x.data(), p.k}, w{in.w.data(), p.n}, a{in.a.data(), p.r}, b{in.b.data(), p.n};
   const Operand dy{in.dy.data(), p.n};
   float *const thin_dy = thin, *const thin_x = blocked::moved(thin, p.m * p.r), *const dx = out.dx.data();
-  return {dense_product(dy, transposed(b), thin_dy, p.m, p.r, p.n, s, 0),
-          dense_product(x, a, thin_x, p.m, p.r, p.k, s, 0),
-          dense_product(dy, transposed(w), dx, p.m, p.k, p.n, 1, 0),
-          dense_product({thin_dy, p.r}, transposed(a), dx, p.m, p.k, p.r, 1, 1),
-          dense_product(transposed(x), {thin_dy, p.r}, out.da.data(), p.k, p.r, p.m, 1, 0),
-          dense_product({thin_x, p.r, true}, dy, out.db.data(), p.r, p.n, p.m, 1, 0)};
+  return {product(dy, transposed(b), thin_dy, p.r, p.m, p.r, p.n, s),
+          product(x, a, thin_x, p.r, p.m, p.r, p.k, s),
+          product(dy, transposed(w), dx, p.k, p.m, p.k, p.n),
+          product({thin_dy, p.r}, transposed(a), dx, p.k, p.m, p.k, p.r, 1, 1),
+          product(transposed(x), {thin_dy, p.r}, out.da.data(), p.r, p.k, p.r, p.m),
+          product({thin_x, p.r, true}, dy, out.db.data(), p.n, p.r, p.n, p.m)};
 }
 
 inline Index thin_floats(const Problem& p, const Lora::Input&) { return p.m * p.r; }

@@ -12,13 +12,9 @@ namespace assay::small_products {
 /// The layer over `samples` samples at a time, by the best tier.
 class Layer {
  public:
-  Layer(const SmallProducts::Problem& p, Index samples)
-      : p_(p), samples_(samples), tier_(best_of(blocked::tiers())) {
+  Layer(const SmallProducts::Problem& p, Index samples) : p_(p), samples_(samples), mean_(p.n) {
     shape_ = {.m = samples * p.rows, .n = p.n, .k = p.k, .lda = p.k, .ldb = p.n, .ldc = p.n};
-    const blocked::Way way = blocked::way_of(tier_, shape_);
-    multiply_ = way.multiply;
-    space_ = Buffer<float>(way.space_floats(shape_));
-    mean_ = Buffer<float>(p.n);
+    products_.plan(shape_);
   }
 
   void operator()(const SmallProducts::Input& in, SmallProducts::Output& out) {
@@ -27,7 +23,7 @@ class Layer {
       product.a = in.x.data() + s * p_.rows * p_.k;
       product.b = in.w.data();
       product.c = out.y.data() + s * p_.rows * p_.n;
-      multiply_(product, space_.data());
+      products_.run(product);
       for (Index each = 0; each < samples_; ++each) centre(product.c + each * p_.rows * p_.n);
     }
   }
@@ -48,10 +44,9 @@ class Layer {
 
   SmallProducts::Problem p_;
   Index samples_;
-  blocked::Tier tier_;
+  blocked::Products products_;
   blocked::Product shape_;
-  void (*multiply_)(const blocked::Product& product, float* space) = nullptr;
-  Buffer<float> space_, mean_;
+  Buffer<float> mean_;
 };
 
 /// A variant's prepare() over `samples` samples at a time; 0 stands for all of them.
