@@ -30,41 +30,42 @@ HWY_INLINE void walk(Index hidden, const At& at) {
   if (j < hidden) at(j, Some{hidden - j});
 }
 
-void row(const Row& o) {
-  walk(o.hidden, [&](Index j, auto access) HWY_ATTR {
+void row(const float* bias, const float* c_before, Index hidden, float* gates, float* c, float* y) {
+  walk(hidden, [&](Index j, auto access) HWY_ATTR {
     const auto z = [&](Index k) HWY_ATTR {
-      return hn::Add(access.load(o.gates + k * o.hidden + j), access.load(o.bias + k * o.hidden + j));
+      return hn::Add(access.load(gates + k * hidden + j), access.load(bias + k * hidden + j));
     };
     // Side by side: their steps wait for each other.
     const vec::Pack<Floats, 3> sums[1] = {{{z(0), z(1), z(3)}}};
     vec::Pack<Floats, 3> sigmoid[1];
     vec::Vector<pointwise::Sigmoid>::apply(vec::PackTag<Floats, 3>(), sums, 1, sigmoid);
-    const auto [i, f, out] = sigmoid[0].v;
-    const Vector g = tanh_of(z(2)), c = hn::MulAdd(f, access.load(o.c_before + j), hn::Mul(i, g));
-    access.store(i, o.gates + j);
-    access.store(f, o.gates + o.hidden + j);
-    access.store(g, o.gates + 2 * o.hidden + j);
-    access.store(out, o.gates + 3 * o.hidden + j);
-    access.store(c, o.c + j);
-    access.store(hn::Mul(out, tanh_of(c)), o.y + j);
+    const auto [i, f, o] = sigmoid[0].v;
+    const Vector g = tanh_of(z(2)), state = hn::MulAdd(f, access.load(c_before + j), hn::Mul(i, g));
+    access.store(i, gates + j);
+    access.store(f, gates + hidden + j);
+    access.store(g, gates + 2 * hidden + j);
+    access.store(o, gates + 3 * hidden + j);
+    access.store(state, c + j);
+    access.store(hn::Mul(o, tanh_of(state)), y + j);
   });
 }
 
-void row_gradient(const RowGradient& o) {
-  walk(o.hidden, [&](Index j, auto access) HWY_ATTR {
+void row_gradient(const float* dy, const float* dh, const float* gates, const float* c, const float* c_before,
+                  Index hidden, float* arrived, float* dz, float* dc) {
+  walk(hidden, [&](Index j, auto access) HWY_ATTR {
     const Vector one = hn::Set(Floats(), 1.0F);
-    const auto gate = [&](Index k) HWY_ATTR { return access.load(o.gates + k * o.hidden + j); };
+    const auto gate = [&](Index k) HWY_ATTR { return access.load(gates + k * hidden + j); };
     const auto slope = [&](Vector s) HWY_ATTR { return hn::Mul(s, hn::Sub(one, s)); };
-    const auto put = [&](Vector dz, Index k) HWY_ATTR { access.store(dz, o.dz + k * o.hidden + j); };
-    const Vector i = gate(0), f = gate(1), g = gate(2), out = gate(3), t = tanh_of(access.load(o.c + j));
-    const Vector dh = hn::Add(access.load(o.dy + j), access.load(o.dh + j));
-    const Vector dc = hn::MulAdd(hn::Mul(dh, out), hn::NegMulAdd(t, t, one), access.load(o.arrived + j));
-    put(hn::Mul(hn::Mul(dc, g), slope(i)), 0);
-    put(hn::Mul(hn::Mul(dc, access.load(o.c_before + j)), slope(f)), 1);
-    put(hn::Mul(hn::Mul(dc, i), hn::NegMulAdd(g, g, one)), 2);
-    put(hn::Mul(hn::Mul(dh, t), slope(out)), 3);
-    access.store(dc, o.dc + j);
-    access.store(hn::Mul(dc, f), o.arrived + j);
+    const auto put = [&](Vector gradient, Index k) HWY_ATTR { access.store(gradient, dz + k * hidden + j); };
+    const Vector i = gate(0), f = gate(1), g = gate(2), o = gate(3), t = tanh_of(access.load(c + j));
+    const Vector of_h = hn::Add(access.load(dy + j), access.load(dh + j));
+    const Vector of_c = hn::MulAdd(hn::Mul(of_h, o), hn::NegMulAdd(t, t, one), access.load(arrived + j));
+    put(hn::Mul(hn::Mul(of_c, g), slope(i)), 0);
+    put(hn::Mul(hn::Mul(of_c, access.load(c_before + j)), slope(f)), 1);
+    put(hn::Mul(hn::Mul(of_c, i), hn::NegMulAdd(g, g, one)), 2);
+    put(hn::Mul(hn::Mul(of_h, t), slope(o)), 3);
+    access.store(of_c, dc + j);
+    access.store(hn::Mul(of_c, f), arrived + j);
   });
 }
 

@@ -3,50 +3,14 @@
 #pragma once
 
 #include "gemm/divided.hpp"
+#include "lstm/cells.hpp"
 
 #include "assay/ops/lstm.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace assay::lstm {
-
-/// A row of the batch in one step. `gates` holds z without its biases, and then the gates.
-struct Row {
-  const float* bias = nullptr;
-  const float* c_before = nullptr;
-  float* gates = nullptr;
-  float* c = nullptr;
-  float* y = nullptr;
-  Index hidden = 0;
-};
-
-/// The same of the backward pass. `dh` is what arrives at h from the step after; `arrived` holds what arrives
-/// at c, and then what leaves for the step before.
-struct RowGradient {
-  const float* dy = nullptr;
-  const float* dh = nullptr;
-  const float* gates = nullptr;
-  const float* c = nullptr;
-  const float* c_before = nullptr;
-  float* arrived = nullptr;
-  float* dz = nullptr;
-  float* dc = nullptr;
-  Index hidden = 0;
-};
-
-/// One tier's code for a row, and its products.
-struct Tier {
-  std::string name;
-  std::optional<std::string> unfit;  ///< why it cannot run here
-  void (*row)(const Row&) = nullptr;
-  void (*row_gradient)(const RowGradient&) = nullptr;
-  blocked::Tier products = {};
-};
-std::vector<Tier> tiers();
 
 inline Variant<Lstm>::Kernel kernel_of(const Tier& tier, const Problem& p, const Lstm::Input&, int threads) {
   using blocked::product;
@@ -81,8 +45,8 @@ inline Variant<Lstm>::Kernel kernel_of(const Tier& tier, const Problem& p, const
         its.run(rows_of(blocked::with(of_step, h, turned.data(), gates), first, last));
         for (Index n = first; n < last; ++n) {
           const Index place = (at + n) * hidden;
-          row({bias.data(), c + n * hidden, gates + n * width, out.c.data() + place, out.y.data() + place,
-               hidden});
+          row(bias.data(), c + n * hidden, hidden, gates + n * width, out.c.data() + place,
+              out.y.data() + place);
         }
       }
     });
@@ -121,8 +85,8 @@ inline Variant<LstmBackward>::Kernel kernel_of(const Tier& tier, const Problem& 
         const float* const c = at == 0 ? in.c0.data() : in.c.data() + (at - p.batch) * hidden;
         for (Index n = first; n < last; ++n) {
           const Index cells = (at + n) * hidden, gates = (at + n) * width, here = n * hidden;
-          row({in.dy.data() + cells, out.dh0.data() + here, in.gates.data() + gates, in.c.data() + cells,
-               c + here, out.dc0.data() + here, dz + gates, out.dc.data() + cells, hidden});
+          row(in.dy.data() + cells, out.dh0.data() + here, in.gates.data() + gates, in.c.data() + cells,
+              c + here, hidden, out.dc0.data() + here, dz + gates, out.dc.data() + cells);
         }
         its.run(rows_of(blocked::with(to_h, dz + at * width, in.w_hh.data(), out.dh0.data()), first, last));
       }
