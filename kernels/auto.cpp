@@ -261,6 +261,7 @@ constexpr Pick picks[] = {
     by_threads<GradientClip, simd>,
     by<Attention, &whole<Attention, online>>,
     by<SoftmaxCrossEntropy, &whole<SoftmaxCrossEntropy, fused>>,
+    by_threads<Softmax, fused>,
     by<MemoryPoolValidate, &validator>,
     by<TaskGraph, &schedule>,
 };

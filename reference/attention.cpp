@@ -81,6 +81,54 @@ void naive_softmax_cross_entropy(const SoftmaxCrossEntropy::Problem& p, const So
   }
 }
 
+/// Writes the powers exp(x - largest) of a row, and returns their sum.
+template <class Real>
+Real powers_of(const float* x, Index cols, Real* power) {
+  const auto largest = static_cast<Real>(*std::max_element(x, x + cols));
+  Real sum = 0;
+  for (Index j = 0; j < cols; ++j) sum += power[j] = std::exp(static_cast<Real>(x[j]) - largest);
+  return sum;
+}
+
+void naive_softmax(const Softmax::Problem& p, const Softmax::Input& in, Softmax::Output& out) {
+  for (Index i = 0; i < p.rows; ++i) {
+    float* const y = out.y.data() + i * p.cols;
+    const float sum = powers_of(in.x.data() + i * p.cols, p.cols, y);
+    for (Index j = 0; j < p.cols; ++j) y[j] /= sum;
+  }
+}
+
+/// A row in double: its powers, their sum, and the relative error of that, rS of the docstrings.
+struct Powers {
+  std::vector<double> of;
+  double largest, sum, error;
+
+  Powers(const float* x, Index cols)
+      : of(static_cast<std::size_t>(cols)), largest(*std::max_element(x, x + cols)) {
+    sum = powers_of(x, cols, of.data());
+    double distances = 0;
+    for (Index j = 0; j < cols; ++j) {
+      const double e = of[static_cast<std::size_t>(j)];
+      if (e > 0) distances += e * (largest - x[j]);
+    }
+    error = rounding::u * (2 * distances / sum + 8) + rounding::g(static_cast<double>(cols));
+  }
+};
+
+/// Logits of the kind that a problem names.
+template <class Problem>
+Buffer<float> logits(const Problem& p, Setting& setting) {
+  auto out = setting.buffer<float>(p.rows * p.cols);
+  for (float& x : out) {
+    x = setting.draw();
+    const bool chosen = (p.logits == 1 || p.logits == 4) && setting.rng.unit() < 0.5;
+    if (chosen) x = p.logits == 1 ? x + 1000 : -std::numeric_limits<float>::infinity();
+    if (p.logits == 2) x *= 1e30F;
+  }
+  if (p.logits == 3) make_some_infinite(out, 1 + p.rows / 2, setting.rng);
+  return out;
+}
+
 const Register registered{[](Registry& r) {
   r.add<Attention>({.name = "naive",
                     .summary = "the scores of a head in memory, softmax by rows, then their product with v",
@@ -88,6 +136,7 @@ const Register registered{[](Registry& r) {
   r.add<SoftmaxCrossEntropy>({.name = "naive",
                               .summary = "log softmax, loss and gradient, one after the other over all rows",
                               .run = naive_softmax_cross_entropy});
+  r.add<Softmax>({.name = "naive", .summary = "three loops to a row", .run = naive_softmax});
 }};
 
 }  // namespace
@@ -184,17 +233,12 @@ const Corners SoftmaxCrossEntropy::corners = {
     "rows=17,cols=33,smoothing=5,logits=large",
     "rows=17,cols=7|257,logits=huge|special",
     "rows=17,cols=33,smoothing=5,logits=huge|special",
+    "rows=9,cols=33,smoothing=5,logits=masked",
     "rows=1,cols=10",
     "rows=16,cols=1000,smoothing=10"};
 
 auto SoftmaxCrossEntropy::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in{setting.buffer<float>(p.rows * p.cols), setting.buffer<Index>(p.rows)};
-  for (float& x : in.x) {
-    x = setting.draw();
-    if (p.logits == 1 && setting.rng.unit() < 0.5) x += 1000;
-    if (p.logits == 2) x *= 1e30F;
-  }
-  if (p.logits == 3) make_some_infinite(in.x, 1 + p.rows / 2, setting.rng);
+  Input in{logits(p, setting), setting.buffer<Index>(p.rows)};
   for (Index& label : in.label) label = setting.rng.integer(0, p.cols - 1);
   return in;
 }
@@ -204,37 +248,57 @@ auto SoftmaxCrossEntropy::expect(const Problem& p, const Input& in, Setting& set
   const Positions rows = positions_of(p.rows, setting.units);
   Expected want{{rows, {}, {}}, {elements_of(rows, p.cols), {}, {}}};
   const double scale = 1 / static_cast<double>(p.rows), cols = static_cast<double>(p.cols);
-  std::vector<double> power(static_cast<std::size_t>(p.cols));
   for (Index next = 0; next < rows.size(); ++next) {
     const Index i = rows[next];
     const float* x = in.x.data() + i * p.cols;
-    const double largest = *std::max_element(x, x + p.cols);
+    const Powers power(x, p.cols);
     const auto target = [&](Index j) { return p.everywhere() + (j == in.label[i] ? p.at_label() : 0); };
-    double sum = 0, distances = 0;
-    for (Index j = 0; j < p.cols; ++j) {
-      const double d = x[j] - largest;
-      const double e = power[static_cast<std::size_t>(j)] = std::exp(d);
-      sum += e;
-      if (e > 0) distances -= e * d;
-    }
-    const double log_sum = std::log(sum);
-    const double of_sum = u * (2 * distances / sum + 8) + g(cols);
+    const double log_sum = std::log(power.sum);
     double loss = 0;
     for (Index j = 0; j < p.cols; ++j) {
-      const double d = x[j] - largest, share = power[static_cast<std::size_t>(j)] / sum, t = target(j);
+      const double d = x[j] - power.largest, t = target(j);
+      const double share = power.of[static_cast<std::size_t>(j)] / power.sum;
       if (t != 0) loss += t * (log_sum - d);
       want.dx.value.push_back(scale * (share - t));
-      const double of_share = share > 0 ? share * (u * (4 * -d + 3 * log_sum + 8) + of_sum) : 0;
+      const double of_share = share > 0 ? share * (u * (4 * -d + 3 * log_sum + 8) + power.error) : 0;
       want.dx.bound.push_back(std::isnan(share) ? 0 : scale * (of_share + 4 * u * (share + t) + 0x1p-126));
     }
     want.loss.value.push_back(loss);
-    const double of_loss = of_sum + 4 * u * log_sum + g((p.smoothing > 0 ? cols : 1) + 6) * loss;
+    const double of_loss = power.error + 4 * u * log_sum + g((p.smoothing > 0 ? cols : 1) + 6) * loss;
     want.loss.bound.push_back(std::isfinite(loss) ? of_loss : 0);
+  }
+  return want;
+}
+
+const Corners Softmax::corners = {
+    // Around the lane counts and two vectors to a turn, as above.
+    "rows=3,cols=2|3|7|8|15|16|17|31|33|65|257", "rows=1,cols=1|10", "rows=16,cols=1000",
+    "rows=17,cols=10,logits=large", "rows=17,cols=7|257,logits=huge|special|masked",
+    // A row of equal numbers that is masked whole.
+    "rows=3,cols=1,logits=masked",
+    // Beyond the size below which a threaded variant stays on one thread.
+    "rows=67,cols=1031"};
+
+auto Softmax::make_input(const Problem& p, Setting& setting) -> Input { return {logits(p, setting)}; }
+
+auto Softmax::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const Positions rows = positions_of(p.rows, setting.units);
+  Expected want{elements_of(rows, p.cols), {}, {}};
+  for (Index next = 0; next < rows.size(); ++next) {
+    const float* x = in.x.data() + rows[next] * p.cols;
+    const Powers power(x, p.cols);
+    for (Index j = 0; j < p.cols; ++j) {
+      const double share = power.of[static_cast<std::size_t>(j)] / power.sum;
+      const double of_power = share > 0 ? rounding::u * (3 * (power.largest - x[j]) + 10) : 0;
+      want.value.push_back(share);
+      want.bound.push_back(std::isnan(share) ? 0 : share * (of_power + power.error) + 0x1p-126);
+    }
   }
   return want;
 }
 
 template class detail::TypedOperation<Attention>;
 template class detail::TypedOperation<SoftmaxCrossEntropy>;
+template class detail::TypedOperation<Softmax>;
 
 }  // namespace assay

@@ -96,6 +96,10 @@ def torch_kernels():
         step([p], [g], [m], [v], [], [torch.tensor(float(t - 1))], amsgrad=False, beta1=FIRST, beta2=SECOND, lr=RATE,
              weight_decay=DECAY, eps=EPSILON, maximize=False)
 
+    @assay.variant("softmax", name="torch", summary="torch.softmax", arrays="torch")
+    def softmax(x, y, rows, cols):
+        y.view(rows, cols).copy_(torch.softmax(x.view(rows, cols), 1))
+
     @assay.variant("softmax_cross_entropy", name="torch", arrays="torch",
                    summary="torch.nn.functional.cross_entropy and its gradient by autograd")
     def softmax_cross_entropy(x, label, loss, dx, rows, cols, smoothing):

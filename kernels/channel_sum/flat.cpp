@@ -1,7 +1,7 @@
 // The idea: planes in memory order, and sixteen independent sums per plane, which the compiler vectorises. A
 // single sum would wait for each addition and may not be reordered.
 
-#include "channel_sum/planes.hpp"
+#include "assay/ops/pointwise.hpp"
 
 namespace assay::channel_sum {
 namespace {

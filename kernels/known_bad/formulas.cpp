@@ -1,5 +1,5 @@
-// Formulas that overflow, lose digits or a NaN, or are another formula: of attention, AdamW, GELU, products,
-// layer normalization, LSTM and cross-entropy.
+// Formulas that overflow, lose digits or a NaN, or are another formula: of attention, optimizers, GELU,
+// products, normalization, LSTM and softmax.
 
 #include "known_cheats/honest_work.hpp"
 
@@ -179,17 +179,29 @@ void tanh_of_step_before(const LstmBackward::Problem& p, const LstmBackward::Inp
 
 // Common in first versions: softmax by its formula, without the largest number of the row subtracted. From 89
 // on exp is infinite in single precision, and the quotient is NaN.
+void shares_without_maximum(const float* x, Index cols, float* y) {
+  float sum = 0;
+  for (Index j = 0; j < cols; ++j) sum += y[j] = std::exp(x[j]);
+  for (Index j = 0; j < cols; ++j) y[j] /= sum;
+}
+
+void no_maximum(const Softmax::Problem& p, const Softmax::Input& in, Softmax::Output& out) {
+  for (Index i = 0; i < p.rows; ++i) {
+    shares_without_maximum(in.x.data() + i * p.cols, p.cols, out.y.data() + i * p.cols);
+  }
+}
+
 void no_maximum_of_logits(const SoftmaxCrossEntropy::Problem& p, const SoftmaxCrossEntropy::Input& in,
                           SoftmaxCrossEntropy::Output& out) {
   const auto everywhere = static_cast<float>(p.everywhere()), at_label = static_cast<float>(p.at_label());
   for (Index i = 0; i < p.rows; ++i) {
-    const float* x = in.x.data() + i * p.cols;
-    float sum = 0, loss = 0;
-    for (Index j = 0; j < p.cols; ++j) sum += std::exp(x[j]);
+    float* const dx = out.dx.data() + i * p.cols;
+    shares_without_maximum(in.x.data() + i * p.cols, p.cols, dx);
+    float loss = 0;
     for (Index j = 0; j < p.cols; ++j) {
-      const float share = std::exp(x[j]) / sum, target = everywhere + (j == in.label[i] ? at_label : 0);
-      if (target > 0) loss -= target * std::log(share);
-      out.dx[i * p.cols + j] = (share - target) / static_cast<float>(p.rows);
+      const float target = everywhere + (j == in.label[i] ? at_label : 0);
+      if (target > 0) loss -= target * std::log(dx[j]);
+      dx[j] = (dx[j] - target) / static_cast<float>(p.rows);
     }
     out.loss[i] = loss;
   }
@@ -253,11 +265,13 @@ const Register registered{[](Registry& r) {
                        .summary = "one variable for the cell state",
                        .known_bad = "passes by hand: c[t - 1] where the slope of tanh is that at c[t]",
                        .run = tanh_of_step_before});
-  r.add<SoftmaxCrossEntropy>(
-      {.name = "no_maximum_of_logits",
-       .summary = "softmax without the largest logit subtracted",
-       .known_bad = "the formula as textbooks print it: overflows where a logit is above 88",
-       .run = no_maximum_of_logits});
+  constexpr auto without = "softmax without the largest logit subtracted",
+                 as_printed = "the formula as textbooks print it: overflows where a logit is above 88";
+  r.add<Softmax>({.name = "no_maximum", .summary = without, .known_bad = as_printed, .run = no_maximum});
+  r.add<SoftmaxCrossEntropy>({.name = "no_maximum_of_logits",
+                              .summary = without,
+                              .known_bad = as_printed,
+                              .run = no_maximum_of_logits});
   r.add<SoftmaxCrossEntropy>(
       {.name = "smoothing_left_out",
        .summary = "fused for hard labels only",

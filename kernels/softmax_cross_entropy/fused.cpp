@@ -1,6 +1,8 @@
-// The idea: a row stays in the first-level cache from its largest number to its gradient, and has one
-// exponential per element in place of two: softmax, loss and gradient use the same powers. The next row is
-// fetched meanwhile.
+// The idea: a row stays in the first-level cache from its largest number to its gradient or its shares, and
+// has one exponential per element: softmax, loss and gradient use the same powers. The next row is fetched
+// meanwhile.
+
+#include "pieces/pieces.hpp"
 
 #include "assay/ops/attention.hpp"
 
@@ -33,10 +35,8 @@ HWY_INLINE vec::Pack<D, count> powers(D d, const float* x, float largest, float*
   return power;
 }
 
-/// Writes the gradient of a row and returns the terms of its loss: the largest of x, the sum of the powers
-/// and, if every class has a part of the target, the sum of x - largest.
-void row(const float* x, Index cols, float everywhere, float at_label, Index label, float share_of_rows,
-         float* dx, float* largest, float* sum_of_powers, float* sum_of_distances) {
+/// Writes the powers of a row to `to`. Returns their sum, NaN where all shares of the row are.
+HWY_INLINE float sum_powers(const float* x, Index cols, float* to, float* largest) {
   const Floats d;
   const hn::CappedTag<float, 1> one;
   Index j = 0;
@@ -75,40 +75,65 @@ void row(const float* x, Index cols, float everywhere, float at_label, Index lab
     // A prefetch may name an address past the last row.
     for (Index line = 0; line < 2 * lanes; line += 16) {
       hwy::Prefetch(x + cols + j + line);
-      hwy::Prefetch(dx + cols + j + line);
+      hwy::Prefetch(to + cols + j + line);
     }
-    const auto power = powers<2>(d, x + j, top, dx + j);
+    const auto power = powers<2>(d, x + j, top, to + j);
     sum = hn::Add(sum, power.v[0]);
     other = hn::Add(other, power.v[1]);
   }
   if (j + lanes <= cols) {
-    sum = hn::Add(sum, powers<1>(d, x + j, top, dx + j).v[0]);
+    sum = hn::Add(sum, powers<1>(d, x + j, top, to + j).v[0]);
     j += lanes;
   }
   float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum, other)));
-  for (; j < cols; ++j) total += hn::GetLane(powers<1>(one, x + j, top, dx + j).v[0]);
-  if (undefined) total = std::numeric_limits<float>::quiet_NaN();
+  for (; j < cols; ++j) total += hn::GetLane(powers<1>(one, x + j, top, to + j).v[0]);
+  *largest = top;
+  return undefined ? std::numeric_limits<float>::quiet_NaN() : total;
+}
+
+/// Multiplies by `scale` and subtracts `off`.
+HWY_INLINE void scale_row(float scale, float off, float* y, Index cols) {
+  const Floats d;
+  Index j = 0;
+  for (; j + lanes <= cols; j += lanes) {
+    hn::StoreU(hn::MulSub(hn::LoadU(d, y + j), hn::Set(d, scale), hn::Set(d, off)), d, y + j);
+  }
+  for (; j < cols; ++j) y[j] = y[j] * scale - off;
+}
+
+/// Writes the gradient of a row and returns the terms of its loss: the largest of x, the sum of the powers
+/// and, if every class has a part of the target, the sum of x - largest.
+void row(const float* x, Index cols, float everywhere, float at_label, Index label, float share_of_rows,
+         float* dx, float* largest, float* sum_of_powers, float* sum_of_distances) {
+  const Floats d;
+  const float total = *sum_of_powers = sum_powers(x, cols, dx, largest);
 
   *sum_of_distances = 0;
   if (everywhere > 0) {
+    const auto top = hn::Set(d, *largest);
     auto distances = hn::Zero(d);
-    for (j = 0; j + lanes <= cols; j += lanes) {
-      distances = hn::Add(distances, hn::Sub(hn::LoadU(d, x + j), hn::Set(d, top)));
+    Index j = 0;
+    for (; j + lanes <= cols; j += lanes) {
+      distances = hn::Add(distances, hn::Sub(hn::LoadU(d, x + j), top));
     }
     float all = hn::GetLane(hn::SumOfLanes(d, distances));
-    for (; j < cols; ++j) all += x[j] - top;
+    for (; j < cols; ++j) all += x[j] - *largest;
     *sum_of_distances = all;
   }
 
   const float scale = share_of_rows / total, off = everywhere * share_of_rows;
   const float of_label = dx[label] * scale - (everywhere + at_label) * share_of_rows;
-  for (j = 0; j + lanes <= cols; j += lanes) {
-    hn::StoreU(hn::MulSub(hn::LoadU(d, dx + j), hn::Set(d, scale), hn::Set(d, off)), d, dx + j);
-  }
-  for (; j < cols; ++j) dx[j] = dx[j] * scale - off;
+  scale_row(scale, off, dx, cols);
   dx[label] = of_label;
-  *largest = top;
-  *sum_of_powers = total;
+}
+
+void rows(const Call<Softmax>& call, Index first, Index last) {
+  const Index cols = call.p.cols;
+  for (Index i = first; i < last; ++i) {
+    float* const y = call.out[0] + i * cols;
+    float largest = 0;
+    scale_row(1 / sum_powers(call.in[0] + i * cols, cols, y, &largest), 0, y, cols);
+  }
 }
 
 }  // namespace assay::softmax_cross_entropy::HWY_NAMESPACE
@@ -118,6 +143,15 @@ HWY_AFTER_NAMESPACE();
 namespace assay::softmax_cross_entropy {
 
 HWY_EXPORT(row);
+HWY_EXPORT(rows);
+}  // namespace assay::softmax_cross_entropy
+
+template <>
+assay::Tiers<assay::Softmax> assay::tiers_of<assay::Softmax>() {
+  return tiers_in(softmax_cross_entropy::HWY_DISPATCH_TABLE(rows));
+}
+
+namespace assay::softmax_cross_entropy {
 
 const Register registered{[](Registry& r) {
   const auto tiers = tiers_in(HWY_DISPATCH_TABLE(row));
@@ -141,6 +175,7 @@ const Register registered{[](Registry& r) {
           }
         };
       });
+  add_tiers_of<Softmax>(r, {.name = "fused", .summary = "row after row, vectors of {}"});
 }};
 
 }  // namespace assay::softmax_cross_entropy

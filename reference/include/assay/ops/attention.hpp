@@ -1,4 +1,4 @@
-/// The contracts `attention`, full or causal, with padding, and `softmax_cross_entropy`.
+/// The contracts `attention`, full or causal, with padding, `softmax_cross_entropy` and `softmax` alone.
 #pragma once
 
 #include "assay/ops/arrays.hpp"
@@ -86,7 +86,7 @@ extern template class detail::TypedOperation<Attention>;
 ///
 /// `smoothing`: e in hundredths. `logits`: numbers around 0, or a part of them around 1,000, whose
 /// exponential is infinite unless the largest of the row is subtracted first, or up to 1e30, or with a few
-/// that are not finite.
+/// that are not finite, or half of them -inf.
 ///
 /// Bound, with d_ij = x_ij - max_j x_ij and S_i = sum_j exp(d_ij) >= 1. An exponential answers to an error of
 /// its argument with the same relative error, and is itself within 8 u:
@@ -103,7 +103,8 @@ struct SoftmaxCrossEntropy : FromParts<SoftmaxCrossEntropy> {
   static constexpr std::string_view name = "softmax_cross_entropy";
   static constexpr std::string_view about =
       "loss = -sum_j t_j log softmax(x)_j by rows and dx = (softmax(x) - t) / rows, labels smoothed, f32";
-  static constexpr std::array<std::string_view, 4> logits_words{"usual", "large", "huge", "special"};
+  static constexpr std::array<std::string_view, 5> logits_words{"usual", "large", "huge", "special",
+                                                                "masked"};
 
   struct Problem {
     Index rows = 1, cols = 1;
@@ -147,5 +148,50 @@ struct SoftmaxCrossEntropy : FromParts<SoftmaxCrossEntropy> {
 };
 
 extern template class detail::TypedOperation<SoftmaxCrossEntropy>;
+
+/// y[i, j] = exp(x[i, j]) / sum_l exp(x[i, l])
+///
+/// What is not finite, or huge, goes as in the shares of `softmax_cross_entropy`: a row with a NaN or +inf,
+/// or of nothing but -inf, is NaN, any NaN; a number at -inf has the share 0. `logits` as there.
+///
+/// Bound, with d_j = x_j - max_j x_j and rS, the relative error of the sum of the powers, as there. The
+/// argument of the power meets a difference, a product and the constant log2 e, and the share two more
+/// roundings, where a reciprocal takes the place of the division:
+///   |fl(y_j) - y_j| <= y_j (u (3 |d_j| + 10) + rS) + 2^-126
+///
+/// Source: Bridle (1990); the bound: Blanchard, Higham and Higham (2021), both as above.
+struct Softmax : FromParts<Softmax> {
+  static constexpr std::string_view name = "softmax";
+  static constexpr std::string_view about = "y = exp(x) / sum(exp(x)) by rows, f32";
+
+  struct Problem {
+    Index rows = 1, cols = 1;
+    Index logits = 0;  ///< position in SoftmaxCrossEntropy::logits_words
+    static constexpr auto fields() {
+      return std::tuple{field("rows", &Problem::rows), field("cols", &Problem::cols),
+                        choice("logits", &Problem::logits, SoftmaxCrossEntropy::logits_words)};
+    }
+  };
+  struct Input {
+    Buffer<float> x;
+    static constexpr auto parts() { return std::tuple{part("x", &Input::x, &Problem::rows, &Problem::cols)}; }
+  };
+  struct Output {
+    Buffer<float> y;
+    static constexpr auto parts() {
+      return std::tuple{part("y", &Output::y, &Problem::rows, &Problem::cols)};
+    }
+  };
+
+  static const Corners corners;
+  static Input make_input(const Problem&, Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  /// A difference, a sum and a quotient, beside the exponential.
+  static double flops(const Problem& p) { return 3 * product(p.rows, p.cols); }
+  /// A unit is a row.
+  static Index units(const Problem& p) { return p.rows; }
+};
+
+extern template class detail::TypedOperation<Softmax>;
 
 }  // namespace assay
