@@ -247,6 +247,8 @@ constexpr Pick picks[] = {
     by_formula<pointwise::AddBackward>,
     by_formula<pointwise::BiasGelu>,
     by_formula<pointwise::ScaleAddRelu>,
+    by_formula<pointwise::Sgd>,
+    by_formula<pointwise::SgdNesterov>,
     by<ElementwiseChannelBiasBackward, &channel_sum>,
     by_rows<LayerNorm>,
     by_rows<RmsNorm>,

@@ -260,6 +260,8 @@ template class detail::TypedOperation<Pointwise<pointwise::AddBackward>>;
 template class detail::TypedOperation<Pointwise<pointwise::ChannelBias>>;
 template class detail::TypedOperation<Pointwise<pointwise::BiasGelu>>;
 template class detail::TypedOperation<Pointwise<pointwise::ScaleAddRelu>>;
+template class detail::TypedOperation<Pointwise<pointwise::Sgd>>;
+template class detail::TypedOperation<Pointwise<pointwise::SgdNesterov>>;
 template class detail::TypedOperation<ElementwiseChannelBiasBackward>;
 
 }  // namespace assay

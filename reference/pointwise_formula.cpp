@@ -83,6 +83,15 @@ std::array<double, 2> AddBackward::bound(const std::array<double, 1>& in, double
   return {0, exact_or(fill, g(scaling_rounds(alpha)) * std::abs(alpha * in[0]))};
 }
 
+template <bool nesterov>
+std::array<double, 2> SgdStep<nesterov>::bound(const std::array<double, 3>& in, double, Fill) {
+  const double p = std::abs(in[0]), h = 0x1p-148;
+  const auto [reduced, kept] = apply<double>({p, std::abs(in[1]), std::abs(in[2])}, 1);
+  return {g(2) * p + g(10) * (p - reduced) + h, g(4) * kept + h};
+}
+template struct SgdStep<false>;
+template struct SgdStep<true>;
+
 std::array<double, 1> ChannelBias::bound(const std::array<double, 2>& in, double, Fill fill) {
   return {exact_or(fill, g(1) * std::abs(in[0] + in[1]))};
 }

@@ -289,6 +289,52 @@ TEST(ElementwiseChannelBiasJudge, ObjectsToChannelsLast) {
   EXPECT_TRUE(registry.at(Op::name).open("n=2,c=3,h=1,w=1", {.rng = Rng(5)})->check(0, {}).agrees);
 }
 
+// d = 0.5 + 1e-4 2 = 0.5002; b = 0.9 (-1) + d = -0.3998; p = 2 + 0.03998, or 2 - 0.1 (d + 0.9 b) = 2 -
+// 0.1 (0.5002 - 0.35982).
+TEST(Sgd, TakesAStepWorkedByHand) {
+  constexpr std::array in{2.0, 0.5, -1.0};
+  EXPECT_THAT(value<Sgd>(in), DoubleNear(2.03998, 1e-15));
+  EXPECT_THAT(value<Sgd>(in, 1, 1), DoubleNear(-0.3998, 1e-15));
+  EXPECT_THAT(value<SgdNesterov>(in), DoubleNear(1.985962, 1e-15));
+  EXPECT_THAT(value<SgdNesterov>(in, 1, 1), DoubleNear(-0.3998, 1e-15));
+  EXPECT_THAT(value<Sgd>(std::array{0.0, 1.0, 0.0}, 1, 1), 1);  // a first buffer is the gradient
+}
+
+TEST(SgdJudge, ObjectsToOtherMomenta) {
+  using Three = std::array<float, 3>;
+  constexpr auto right = [](const Three& in, float a) { return Sgd::apply<float>(in, a); };
+  constexpr auto nesterov = [](const Three& in, float a) { return SgdNesterov::apply<float>(in, a); };
+  // An average of gradients, as in Adam.
+  constexpr auto dampened = [](const Three& in, float) {
+    const float b = 0.9F * in[2] + 0.1F * (in[1] + 1e-4F * in[0]);
+    return Two{in[0] - 0.1F * b, b};
+  };
+  // The decay taken from p alone.
+  constexpr auto decoupled = [](const Three& in, float) {
+    const float b = 0.9F * in[2] + in[1];
+    return Two{in[0] - 0.1F * (b + 1e-4F * in[0]), b};
+  };
+  constexpr auto without_decay = [](const Three& in, float a) {
+    const Two step = Sgd::apply<float>({0, in[1], in[2]}, a);
+    return Two{in[0] + step[0], step[1]};
+  };
+  // p is reduced twice, which the bound allows.
+  constexpr auto in_two = [](const Three& in, float) {
+    const float d = in[1] + 1e-4F * in[0], b = 0.9F * in[2] + d;
+    return Two{in[0] - 0.1F * d - 0.09F * b, b};
+  };
+  for (const char* problem : {"n=509", "n=509,values=wide", "n=509,values=special"}) {
+    EXPECT_TRUE((check<Sgd, right>(problem).agrees)) << problem;
+    EXPECT_TRUE((check<SgdNesterov, nesterov>(problem).agrees)) << problem;
+    EXPECT_FALSE((check<Sgd, nesterov>(problem).agrees)) << problem;
+    EXPECT_FALSE((check<SgdNesterov, right>(problem).agrees)) << problem;
+    EXPECT_FALSE((check<Sgd, dampened>(problem).agrees)) << problem;
+    EXPECT_FALSE((check<Sgd, decoupled>(problem).agrees)) << problem;
+    EXPECT_FALSE((check<Sgd, without_decay>(problem).agrees)) << problem;
+  }
+  EXPECT_TRUE((check<SgdNesterov, in_two>("n=509").agrees));
+}
+
 TEST(Pointwise, CostCountsEachOperandOnce) {
   // 120 elements: two inputs and one output; a bias of three numbers.
   EXPECT_EQ(Pointwise<GeluBackward>::cost({.n = 120}).bytes_read, 960);

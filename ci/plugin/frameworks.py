@@ -81,6 +81,19 @@ def torch_kernels():
         for to, result in zip((y, mean, rstd), out):
             to.copy_(result.reshape(-1))
 
+    def sgd(nesterov):
+        def step(p, g, b, p_next, b_next):
+            from torch.optim._functional import sgd as in_place
+            p_next.copy_(p)
+            b_next.copy_(b)
+            in_place([p_next], [g], [b_next], weight_decay=1e-4, momentum=0.9, lr=0.1, dampening=0, nesterov=nesterov,
+                     maximize=False)
+        return step
+
+    for operation in ("sgd", "sgd_nesterov"):
+        assay.variant(operation, name="torch", summary="torch.optim's functional sgd in copies of p and b",
+                      arrays="torch")(sgd(operation != "sgd"))
+
     @assay.variant("elementwise_gelu", name="torch", summary="torch.nn.functional.gelu", arrays="torch")
     def gelu(x, z):
         z.copy_(nn.gelu(x))

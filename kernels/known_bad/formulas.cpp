@@ -84,6 +84,19 @@ void tanh_form(const Gelu::Problem& p, const Gelu::Input& in, Gelu::Output& out)
   for (Index i = 0; i < p.n; ++i) out.first[i] = pointwise::GeluTanh::apply<float>({in.in[0][i]}, 1)[0];
 }
 
+using Sgd = Pointwise<pointwise::Sgd>;
+
+// Published as SGDW (Loshchilov and Hutter 2019, algorithm 1): the decay is taken from p at once, and no
+// buffer has it. Put in place of SGD, it is another regularization.
+void decay_beside_momentum(const Sgd::Problem& p, const Sgd::Input& in, Sgd::Output& out) {
+  for (Index i = 0; i < p.n; ++i) {
+    const auto [step, b] = pointwise::Sgd::apply<float>({0, in.in[1][i], in.in[2][i]}, 1);
+    const float x = in.in[0][i];
+    out.first[i] = x + step - static_cast<float>(pointwise::Sgd::rate * pointwise::Sgd::decay) * x;
+    out.second[i] = b;
+  }
+}
+
 // Published: passes over a column of A whose x is 0, as the reference BLAS did in DGEMV and DGEMM for
 // decades. A NaN or an infinity in that column is lost.
 void skips_zeros(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
@@ -240,6 +253,10 @@ const Register registered{[](Registry& r) {
                .summary = "GELU by tanh for GELU by erf",
                .known_bad = "arXiv:1606.08415, section 2: an approximation taken for the function",
                .run = tanh_form});
+  r.add<Sgd>({.name = "decay_beside_momentum",
+              .summary = "weight decay taken from the parameters at once",
+              .known_bad = "arXiv:1711.05101, algorithm 1: SGDW in place of SGD",
+              .run = decay_beside_momentum});
   r.add<Gemv>({.name = "skips_zeros",
                .summary = "passes over columns that a zero multiplies",
                .known_bad = "Reference-LAPACK/lapack issue 179: 0 NaN and 0 inf are left out",

@@ -59,9 +59,9 @@ struct List {
   }
 };
 /// Every formula with machine code: those of the contracts, and the operations of the chains.
-using Kernels =
-    List<Gelu, GeluTanh, Sigmoid, GeluBackward, GeluTanhBackward, SigmoidBackward, ReluBackward,
-         MultiplyBackward, AddBackward, ChannelBias, BiasGelu, ScaleAddRelu, ScaledSum, PositivePart>;
+using Kernels = List<Gelu, GeluTanh, Sigmoid, GeluBackward, GeluTanhBackward, SigmoidBackward, ReluBackward,
+                     MultiplyBackward, AddBackward, ChannelBias, BiasGelu, ScaleAddRelu, ScaledSum,
+                     PositivePart, Sgd, SgdNesterov>;
 
 struct Tier {
   std::string name;

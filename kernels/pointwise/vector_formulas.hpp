@@ -293,6 +293,19 @@ struct Vector<AddBackward> : Arity<1, 2> {
   }
 };
 
+template <bool nesterov>
+struct Vector<SgdStep<nesterov>> : Arity<3, 2> {
+  template <class Tag, class P>
+  static HWY_INLINE void apply(Tag d, const P (&in)[3], float, P (&out)[2]) {
+    using F = SgdStep<nesterov>;
+    const P mu = set(d, static_cast<float>(F::momentum));
+    const P step = mul_add(in[0], set(d, static_cast<float>(F::decay)), in[1]);
+    out[1] = mul_add(mu, in[2], step);
+    out[0] = neg_mul_add(nesterov ? mul_add(mu, out[1], step) : out[1], set(d, static_cast<float>(F::rate)),
+                         in[0]);
+  }
+};
+
 template <>
 struct Vector<ChannelBias> : Arity<2, 1> {
   template <class Tag, class P>

@@ -1,5 +1,6 @@
-/// The common part of the contracts of activations, their gradients and fused chains: out[i] = f(in[i], …)
-/// over dense arrays, with the bound that each formula derives; and `elementwise_channel_bias_backward`.
+/// The common part of the contracts of activations, their gradients, fused chains and steps of SGD:
+/// out[i] = f(in[i], …) over dense arrays, with the bound that each formula derives; and
+/// `elementwise_channel_bias_backward`.
 #pragma once
 
 #include "assay/ops/arrays.hpp"
@@ -115,7 +116,7 @@ template <class Visit>
 void for_each_formula(const Visit& visit) {
   const auto each = [&](auto... formula) { (visit(formula), ...); };
   each(Gelu{}, GeluTanh{}, Sigmoid{}, GeluBackward{}, GeluTanhBackward{}, SigmoidBackward{}, ReluBackward{},
-       MultiplyBackward{}, AddBackward{}, ChannelBias{}, BiasGelu{}, ScaleAddRelu{});
+       MultiplyBackward{}, AddBackward{}, ChannelBias{}, BiasGelu{}, ScaleAddRelu{}, Sgd{}, SgdNesterov{});
 }
 
 }  // namespace pointwise
@@ -132,6 +133,8 @@ extern template class detail::TypedOperation<Pointwise<pointwise::AddBackward>>;
 extern template class detail::TypedOperation<Pointwise<pointwise::ChannelBias>>;
 extern template class detail::TypedOperation<Pointwise<pointwise::BiasGelu>>;
 extern template class detail::TypedOperation<Pointwise<pointwise::ScaleAddRelu>>;
+extern template class detail::TypedOperation<Pointwise<pointwise::Sgd>>;
+extern template class detail::TypedOperation<Pointwise<pointwise::SgdNesterov>>;
 
 /// db[c] = sum over n, h, w of dz[n, c, h, w]
 /// db is written, not added to. The gradient of x is dz itself.

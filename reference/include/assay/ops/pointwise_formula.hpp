@@ -10,7 +10,7 @@
 namespace assay::pointwise {
 
 /// The numbers that inputs[0] of a formula holds: any, those before an activation (around 0, some units
-/// wide), or results of a sigmoid in [0, 1]. The other inputs hold any numbers.
+/// wide, and parameters likewise), or results of a sigmoid in [0, 1]. The other inputs hold any numbers.
 enum class Domain { any, activation, probability };
 
 /// The exact fill asks for the same value, which no formula with an exponential can promise.
@@ -286,6 +286,42 @@ struct AddBackward : Formula {
   }
   static std::array<double, 2> bound(const std::array<double, 1>& in, double alpha, Fill fill);
 };
+
+/// One step of stochastic gradient descent with momentum, of parameters p with gradients g and buffers b:
+///   d = g + wd p,  b_next = mu b + d,  p_next = p - lr b_next, or p - lr (d + mu b_next) with Nesterov's
+/// momentum; lr = 0.1, mu = 0.9, wd = 1e-4. p_next and b_next are arrays of their own, so that a second call
+/// finds the same step; torch.optim.SGD updates in place. A first step has b = 0, as PyTorch's without
+/// dampening. NaN and infinities go by IEEE 754: an infinite p makes p_next NaN and b_next infinite.
+///
+/// Bound. g meets a rounding in d; wd p the constant's, a product and a sum; both the sum of b_next; mu b
+/// three. lr takes two more, the difference one, and mu b_next three. With B and S the values of b_next and
+/// of lr times the direction where all terms are replaced by their magnitudes:
+///   |fl(b_next) - b_next| <= g(4) B + h,  |fl(p_next) - p_next| <= g(2) |p| + g(10) S + h,
+/// where p may be reduced twice, by lr d and lr mu b_next, and h = 2^-148 is for underflow.
+/// Source: Sutskever et al., On the importance of initialization and momentum in deep learning, ICML 2013,
+/// as torch.optim.SGD has it; the constants: He et al., CVPR 2016, section 3.4.
+template <bool nesterov>
+struct SgdStep : Formula {
+  static constexpr std::string_view name = nesterov ? "sgd_nesterov" : "sgd";
+  static constexpr std::string_view about =
+      nesterov ? "d = g + wd p, b_next = mu b + d, p_next = p - lr (d + mu b_next), f32 (PyTorch)"
+               : "b_next = mu b + g + wd p, p_next = p - lr b_next, f32 (PyTorch)";
+  static constexpr std::array<std::string_view, 3> inputs{"p", "g", "b"};
+  static constexpr std::array<std::string_view, 2> outputs{"p_next", "b_next"};
+  static constexpr Domain domain = Domain::activation;
+  static constexpr double flops = nesterov ? 8 : 6;
+  static constexpr double rate = 0.1, momentum = 0.9, decay = 1e-4;
+  template <class Real>
+  static std::array<Real, 2> apply(const std::array<Real, 3>& in, Real) {
+    const auto [p, g, b] = in;
+    const auto mu = static_cast<Real>(momentum);
+    const Real d = g + static_cast<Real>(decay) * p, kept = mu * b + d;
+    return {p - static_cast<Real>(rate) * (nesterov ? d + mu * kept : kept), kept};
+  }
+  static std::array<double, 2> bound(const std::array<double, 3>& in, double alpha, Fill fill);
+};
+using Sgd = SgdStep<false>;
+using SgdNesterov = SgdStep<true>;
 
 // The formulas of the bias of a channel, and of two chains of element-wise operations that follow each other
 // in every network: bias and GELU, scaled sum and relu. The naive variant of a chain runs its operations one
