@@ -256,6 +256,8 @@ constexpr Pick picks[] = {
     by_rows<RmsNormResidual>,
     by_rows<LayerNormBackward, &streams_dx>,
     by_rows<RmsNormBackward, &streams_dx>,
+    by_threads<BatchNorm, simd>,
+    by_threads<BatchNormBackward, simd>,
     by<AdamW<adamw::Paper>, &step<adamw::Paper>>,
     by<AdamW<adamw::EpsilonHat>, &step<adamw::EpsilonHat>>,
     by<AdamW<adamw::EpsilonInside>, &step<adamw::EpsilonInside>>,

@@ -10,6 +10,7 @@
 namespace assay {
 namespace {
 
+using batch_norm::each_in_channel;
 using layernorm::BackwardProblem;
 using layernorm::epsilon;
 using layernorm::Expected;
@@ -116,6 +117,14 @@ bool overflows(double mean_square, Index count) {
 /// order.
 double underflow(double scale, double gamma) {
   return 0x1p-126 * (1 + std::abs(scale)) * (1 + std::abs(gamma));
+}
+
+/// Returns (x - mean) rstd gamma + beta and its bound, of so many roundings of the terms and of the mean.
+std::pair<double, double> scaled_and_shifted(double x, double mean, double rstd, double gamma, double beta,
+                                             double roundings, double of_mean) {
+  const double scale = rstd * gamma, term = (x - mean) * scale;
+  const double bound = g(roundings) * (std::abs(term) + std::abs(beta)) + g(of_mean) * std::abs(mean * scale);
+  return {term + beta, std::isfinite(term) ? bound + underflow(rstd, gamma) : 0};
 }
 
 /// Compares rows of an array [rows, cols] with element(row, column), a pair of value and bound.
@@ -346,6 +355,61 @@ Exact exact_sums(const BackwardProblem& p, Fill fill) {
           fill == Fill::exact && static_cast<double>(p.rows) < 0x1p24 / 294};
 }
 
+/// The elements of these channels.
+Positions elements_of_channels(const batch_norm::Extents& p, const Positions& channels) {
+  Positions planes{.count = p.n * p.c, .all = channels.all, .where = {}};
+  for (Index n = 0; n < p.n && !channels.all; ++n) {
+    for (const Index c : channels.where) planes.where.push_back(n * p.c + c);
+  }
+  return elements_of(planes, p.plane());
+}
+
+void naive_batch_norm(const BatchNorm::Problem& p, const BatchNorm::Input& in, BatchNorm::Output& out) {
+  const auto count = static_cast<float>(p.count());
+  for (Index c = 0; c < p.c; ++c) {
+    float sum = 0, squares = 0;
+    each_in_channel(p, c, [&](Index at) { sum += in.x[at]; });
+    const float mean = out.mean[c] = sum / count;
+    each_in_channel(p, c, [&](Index at) { squares += (in.x[at] - mean) * (in.x[at] - mean); });
+    const float rstd = out.rstd[c] = reciprocal_root(squares / count);
+    each_in_channel(p, c, [&](Index at) { out.y[at] = (in.x[at] - mean) * rstd * in.gamma[c] + in.beta[c]; });
+  }
+}
+
+template <class Real>
+struct ChannelSums {
+  Real dy = 0, dy_xhat = 0;
+};
+/// dbeta and dgamma of a channel, the specification; sums of the absolute values of their terms if
+/// `magnitudes`.
+template <class Real>
+ChannelSums<Real> channel_sums(const batch_norm::Extents& p, const BatchNormBackward::Input& in, Index c,
+                               bool magnitudes = false) {
+  const auto mean = static_cast<Real>(in.mean[c]), rstd = static_cast<Real>(in.rstd[c]);
+  ChannelSums<Real> sums;
+  each_in_channel(p, c, [&](Index at) {
+    const auto dy = static_cast<Real>(in.dy[at]);
+    const Real term = dy * ((static_cast<Real>(in.x[at]) - mean) * rstd);
+    sums.dy += magnitudes ? std::abs(dy) : dy;
+    sums.dy_xhat += magnitudes ? std::abs(term) : term;
+  });
+  return sums;
+}
+
+void naive_batch_norm_backward(const batch_norm::Extents& p, const BatchNormBackward::Input& in,
+                               BatchNormBackward::Output& out) {
+  const auto count = static_cast<float>(p.count());
+  for (Index c = 0; c < p.c; ++c) {
+    const ChannelSums<float> sums = channel_sums<float>(p, in, c);
+    out.dbeta[c] = sums.dy;
+    out.dgamma[c] = sums.dy_xhat;
+    each_in_channel(p, c, [&](Index at) {
+      const float xhat = (in.x[at] - in.mean[c]) * in.rstd[c];
+      out.dx[at] = in.rstd[c] * in.gamma[c] * (in.dy[at] - sums.dy / count - xhat * (sums.dy_xhat / count));
+    });
+  }
+}
+
 const Register registered{[](Registry& r) {
   constexpr auto moments = "mean, variance and result in one loop each per row";
   constexpr auto scaled = "mean square and result in one loop each per row";
@@ -356,6 +420,8 @@ const Register registered{[](Registry& r) {
   constexpr auto gradients = "one loop per row for its sums, one for its gradients";
   r.add<LayerNormBackward>({.name = "naive", .summary = gradients, .run = naive_layernorm_backward});
   r.add<RmsNormBackward>({.name = "naive", .summary = gradients, .run = naive_rmsnorm_backward});
+  r.add<BatchNorm>({.name = "naive", .summary = moments, .run = naive_batch_norm});
+  r.add<BatchNormBackward>({.name = "naive", .summary = gradients, .run = naive_batch_norm_backward});
 }};
 
 }  // namespace
@@ -443,10 +509,7 @@ Agreement layernorm::Rows<Op>::judge(const Problem& p, const typename O::Input& 
   return found & within_rows("y", p, want, out.y, [&](Index r, Index j) {
            const double rstd = out.rstd[r], gamma = in.gamma[j], at = x[r * p.cols + j];
            if constexpr (centred<O>) {
-             const double m = out.mean[r], scale = rstd * gamma, term = (at - m) * scale, shift = in.beta[j];
-             const double bound = g(5) * (std::abs(term) + std::abs(shift)) + g(1) * std::abs(m * scale) +
-                                  underflow(rstd, gamma);
-             return std::pair{term + shift, std::isfinite(term) ? bound : 0};
+             return scaled_and_shifted(at, out.mean[r], rstd, gamma, in.beta[j], 5, 1);
            } else {
              const double value = at * rstd * gamma, bound = g(3) * std::abs(value) + underflow(rstd, gamma);
              return std::pair{value, std::isfinite(value) ? bound : 0};
@@ -489,6 +552,72 @@ auto layernorm::RowsAndColumns::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
+auto BatchNorm::make_input(const Problem& p, Setting& setting) -> Input {
+  return {rows_drawn({.rows = p.c, .cols = p.count(), .values = p.values}, setting), parameters(p.c, setting),
+          parameters(p.c, setting)};
+}
+
+auto BatchNorm::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const Positions channels = positions_of(p.c, setting.units);
+  Expected want{channels, empty_statistic(channels.size()), empty_statistic(channels.size())};
+  for (Index next = 0; next < channels.size(); ++next) {
+    std::vector<float> x;
+    each_in_channel(p, channels[next], [&](Index at) { x.push_back(in.x[at]); });
+    expect_layernorm({.rows = p.c, .cols = p.count()}, x.data(), static_cast<std::size_t>(next), want.mean,
+                     want.rstd);
+  }
+  return want;
+}
+
+auto BatchNorm::judge(const Problem& p, const Input& in, const Expected& want, const Output& out)
+    -> Agreement {
+  const Expectation y = expect_at(elements_of_channels(p, want), [&](Index at) {
+    const Index c = at / p.plane() % p.c;
+    return scaled_and_shifted(in.x[at], out.mean[c], out.rstd[c], in.gamma[c], in.beta[c], 6, 4);
+  });
+  return within_sides("mean", out.mean, want, want.mean) & within_sides("rstd", out.rstd, want, want.rstd) &
+         within({"y", {p.n, p.c, p.h, p.w}}, out.y, y);
+}
+
+auto BatchNormBackward::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
+  const Positions channels = positions_of(p.c, setting.units);
+  const bool exact = setting.fill == Fill::exact && static_cast<double>(p.count()) < 0x1p24 / 294;
+  const double count = static_cast<double>(p.count()), n = exact ? 0 : count;
+  Expected want{{elements_of_channels(p, channels), {}, {}}, {channels, {}, {}}, {channels, {}, {}}};
+  want.dx.value.resize(static_cast<std::size_t>(want.dx.size()));
+  want.dx.bound = want.dx.value;
+  for (Index next = 0; next < channels.size(); ++next) {
+    const Index c = channels[next];
+    const auto sum = channel_sums<double>(p, in, c), of = channel_sums<double>(p, in, c, !exact);
+    want.dgamma.value.push_back(sum.dy_xhat);
+    want.dgamma.bound.push_back(exact ? 0 : g(n + 2) * of.dy_xhat);
+    want.dbeta.value.push_back(sum.dy);
+    want.dbeta.bound.push_back(exact ? 0 : g(n - 1) * of.dy);
+    const double mean = in.mean[c], rstd = in.rstd[c], gain = rstd * static_cast<double>(in.gamma[c]);
+    each_in_channel(p, c, [&](Index at) {
+      const double dy = in.dy[at], xhat = (static_cast<double>(in.x[at]) - mean) * rstd;
+      const Index plane = at / (p.c * p.plane()) * channels.size() + next;
+      const auto i = static_cast<std::size_t>(plane * p.plane() + at % p.plane());
+      want.dx.value[i] = gain * (dy - sum.dy / count - xhat * sum.dy_xhat / count);
+      want.dx.bound[i] = std::abs(gain) * (g(4) * std::abs(dy) + g(n + 5) * std::abs(of.dy) / count +
+                                           g(n + 11) * std::abs(xhat * of.dy_xhat) / count);
+    });
+  }
+  return want;
+}
+
+const Corners BatchNorm::corners = {
+    // Around the lane counts and four vectors to a turn, whole planes and what they leave over.
+    "n=2,c=3,h=1,w=1|5|7|16|17|33|63", "n=3,c=1|2|7,h=1,w=5", "n=1,c=1,h=1,w=1", "n=2,c=5,h=8,w=9",
+    "n=9,c=3,h=7,w=7", "n=2,c=3,h=5,w=13,values=equal|large|huge|tiny|special",
+    // Beyond the size below which a threaded variant stays on one thread.
+    "n=2,c=130,h=16,w=16"};
+
+const Corners BatchNormBackward::corners = {"n=1|3,c=2|7,h=1,w=1|5|7|16|17|33|65", "n=3,c=1,h=1,w=1|5|17",
+                                            "n=2,c=5,h=8,w=9", "n=9,c=3,h=7,w=7", "n=3,c=19,h=35,w=35"};
+
+template class detail::TypedOperation<BatchNorm>;
+template class detail::TypedOperation<BatchNormBackward>;
 template class detail::TypedOperation<LayerNorm>;
 template class detail::TypedOperation<RmsNorm>;
 template class detail::TypedOperation<LayerNormResidual>;

@@ -81,6 +81,19 @@ def torch_kernels():
         for to, result in zip((y, mean, rstd), out):
             to.copy_(result.reshape(-1))
 
+    @assay.variant("batch_norm", name="torch", summary="torch.native_batch_norm", arrays="torch")
+    def batch_norm(x, gamma, beta, y, mean, rstd, n, c, h, w):
+        out = torch.native_batch_norm(x.view(n, c, h, w), gamma, beta, None, None, True, 0, 1e-5)
+        for to, result in zip((y, mean, rstd), out):
+            to.copy_(result.reshape(-1))
+
+    @assay.variant("batch_norm_backward", name="torch", summary="aten::native_batch_norm_backward", arrays="torch")
+    def batch_norm_backward(dy, x, mean, rstd, gamma, dx, dgamma, dbeta, n, c, h, w):
+        out = torch.ops.aten.native_batch_norm_backward(dy.view(n, c, h, w), x.view(n, c, h, w), gamma, None, None, mean,
+                                                        rstd, True, 1e-5, [True, True, True])
+        for to, result in zip((dx, dgamma, dbeta), out):
+            to.copy_(result.reshape(-1))
+
     def sgd(nesterov):
         def step(p, g, b, p_next, b_next):
             from torch.optim._functional import sgd as in_place

@@ -107,7 +107,7 @@ else
   echo "ci/plugin/test.sh: no numpy here: frameworks.py is not tried"
 fi
 if python3 -c 'import torch' 2>/dev/null; then
-  expect 0 'softmax_cross_entropy' python3 frameworks.py check -k '^(adamw|attention|sgd|sgd_nesterov|softmax|softmax_cross_entropy)/torch$'
+  expect 0 'softmax_cross_entropy' python3 frameworks.py check -k '^(adamw|attention|batch_norm|batch_norm_backward|sgd|sgd_nesterov|softmax|softmax_cross_entropy)/torch$'
 fi
 python3 - <<'P' || fail "a problem got the fields of another whose buffers lay at the same addresses"
 import ctypes, os, sys

@@ -131,6 +131,22 @@ void sum_of_squares(const LayerNorm::Problem& p, const LayerNorm::Input& in, Lay
   }
 }
 
+// The same for channels, as common in fused and in synchronized forms, whose processes add up two sums.
+void sums_of_channels(const BatchNorm::Problem& p, const BatchNorm::Input& in, BatchNorm::Output& out) {
+  const auto count = static_cast<float>(p.count());
+  for (Index c = 0; c < p.c; ++c) {
+    float sum = 0, squares = 0;
+    batch_norm::each_in_channel(p, c, [&](Index at) {
+      sum += in.x[at];
+      squares += in.x[at] * in.x[at];
+    });
+    const float mean = out.mean[c] = sum / count, variance = std::max(squares / count - mean * mean, 0.0F);
+    const float rstd = out.rstd[c] = 1 / std::sqrt(variance + static_cast<float>(layernorm::epsilon));
+    batch_norm::each_in_channel(
+        p, c, [&](Index at) { out.y[at] = (in.x[at] - mean) * rstd * in.gamma[c] + in.beta[c]; });
+  }
+}
+
 // Published: Welford's one-pass updates in single precision, "for stability". Each update rounds the mean;
 // where the mean is large beside the spread, the rounding is as large as the terms of the squares. The plain
 // two-pass formula rounds the mean once and is closer.
@@ -265,6 +281,10 @@ const Register registered{[](Registry& r) {
                     .summary = "one pass for sum and sum of squares",
                     .known_bad = "common in fused kernels: cancels where the mean is large beside the spread",
                     .run = sum_of_squares});
+  r.add<BatchNorm>({.name = "sum_of_squares",
+                    .summary = "one pass for sum and sum of squares",
+                    .known_bad = "common in fused kernels: cancels where the mean is large beside the spread",
+                    .run = sums_of_channels});
   r.add<LayerNorm>({.name = "welford_in_single",
                     .summary = "Welford's updates in single precision",
                     .known_bad = "the LayerNorm of several frameworks: the mean is rounded at every update",

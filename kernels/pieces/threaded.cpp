@@ -6,6 +6,7 @@
 #include "team.hpp"
 
 #include "assay/ops/attention.hpp"
+#include "assay/ops/layernorm.hpp"
 #include "assay/ops/pointwise.hpp"
 
 #include <string>
@@ -16,6 +17,10 @@ template <>
 Tiers<ElementwiseChannelBiasBackward> tiers_of<ElementwiseChannelBiasBackward>();
 template <>
 Tiers<Softmax> tiers_of<Softmax>();
+template <>
+Tiers<BatchNorm> tiers_of<BatchNorm>();
+template <>
+Tiers<BatchNormBackward> tiers_of<BatchNormBackward>();
 
 namespace {
 
@@ -38,8 +43,10 @@ const Register registered{[](Registry& r) {
   // Measured on two cores of a Zen 5, one thread in units of two (conditions: README.md): 0.7 at 65,536
   // elements, 0.9 at 131,072, 1.4 at 262,144.
   add<ElementwiseChannelBiasBackward, 262144>(r, "channels");
-  // Chosen, not measured: that of the pointwise formulas with one exponential.
+  // Chosen, not measured: that of the pointwise formulas with one exponential, and those of layernorm.
   add<Softmax, 65536>(r, "rows");
+  add<BatchNorm, 65536>(r, "channels");
+  add<BatchNormBackward, 40960>(r, "channels");
 }};
 
 }  // namespace

@@ -1,6 +1,7 @@
 /// The contracts `layernorm` and `rmsnorm`: rows of x scaled to unit spread, with the statistics of each row;
-/// the same of a sum x + r, `layernorm_residual` and `rmsnorm_residual`; and the gradients of x, gamma and
-/// beta from that of y, `layernorm_backward` and `rmsnorm_backward`.
+/// the same of a sum x + r, `layernorm_residual` and `rmsnorm_residual`; the gradients of x, gamma and beta
+/// from that of y, `layernorm_backward` and `rmsnorm_backward`; and `batch_norm` and its gradients, whose
+/// rows are channels.
 #pragma once
 
 #include "assay/ops/arrays.hpp"
@@ -365,5 +366,142 @@ struct RmsNormBackward : layernorm::RowsAndColumns, FromParts<RmsNormBackward> {
 
 extern template class detail::TypedOperation<LayerNormBackward>;
 extern template class detail::TypedOperation<RmsNormBackward>;
+
+namespace batch_norm {
+
+/// Extents of arrays [n, c, h, w], and of those with a number for each channel, [c].
+struct Extents {
+  Index n = 1, c = 1, h = 1, w = 1;
+  Index plane() const { return h * w; }
+  Index count() const { return n * plane(); }  ///< elements of a channel
+  static constexpr auto fields() {
+    return std::tuple{field("n", &Extents::n), field("c", &Extents::c), field("h", &Extents::h),
+                      field("w", &Extents::w)};
+  }
+};
+struct Problem : Extents {
+  Index values = 0;  ///< position in layernorm::value_words
+  static constexpr auto fields() {
+    return std::tuple_cat(Extents::fields(),
+                          std::tuple{choice("values", &Problem::values, layernorm::value_words)});
+  }
+};
+
+/// Calls visit(position) for each element of channel c of an array [n, c, h, w].
+template <class Visit>
+void each_in_channel(const Extents& p, Index c, const Visit& visit) {
+  for (Index n = 0; n < p.n; ++n) {
+    const Index begin = (n * p.c + c) * p.plane();
+    for (Index at = begin; at < begin + p.plane(); ++at) visit(at);
+  }
+}
+
+/// A part [n, c, h, w].
+constexpr auto image(std::string_view name, auto member) {
+  return part(name, member, &Extents::n, &Extents::c, &Extents::h, &Extents::w);
+}
+
+}  // namespace batch_norm
+
+/// mean[c] = sum x[n, c, h, w] / N over n, h, w,  N = n h w
+/// rstd[c] = 1 / sqrt(sum (x[n, c, h, w] - mean[c])^2 / N + epsilon)
+/// y[n, c, h, w] = (x[n, c, h, w] - mean[c]) rstd[c] gamma[c] + beta[c]
+/// The statistics are those of a training step, with the biased variance, and are outputs because the
+/// backward pass needs them. Running averages of them are left out.
+///
+/// Channels of equal, tiny or huge numbers, and those with a NaN or an infinity, go as rows of `layernorm`
+/// do, and touch no other channel.
+///
+/// Bound. mean and rstd as in `layernorm`, with N in place of cols. y is judged by the mean m and the rstd s
+/// that were written with it. Frameworks fold it into x a + b, a = s gamma and b = beta - m a: a has two
+/// roundings, one for s, in both products alike; m has one; m a, b, x a and y have one each, where |x| <= |x
+/// - m| + |m|:
+///   |fl(y) - y| <= g(6) (|(x - m) s gamma| + |beta|) + g(4) |m s gamma|,
+/// which holds without folding as well, and what underflows in `layernorm`. The variance as sum x^2 / N -
+/// mean^2 is rejected with the fill `offset`, and the unbiased one where N is small.
+///
+/// Source: Ioffe and Szegedy, Batch Normalization, arXiv:1502.03167 (2015), algorithm 1.
+struct BatchNorm : FromParts<BatchNorm> {
+  static constexpr std::string_view name = "batch_norm";
+  static constexpr std::string_view about =
+      "y = (x - mean) / sqrt(variance + 1e-5) gamma + beta by channels, NCHW, f32, with mean and 1 / sqrt";
+  using Problem = batch_norm::Problem;
+
+  struct Input {
+    Buffer<float> x, gamma, beta;
+    static constexpr auto parts() {
+      return std::tuple{batch_norm::image("x", &Input::x), part("gamma", &Input::gamma, &Problem::c),
+                        part("beta", &Input::beta, &Problem::c)};
+    }
+  };
+  struct Output {
+    Buffer<float> y, mean, rstd;
+    static constexpr auto parts() {
+      return std::tuple{batch_norm::image("y", &Output::y), part("mean", &Output::mean, &Problem::c),
+                        part("rstd", &Output::rstd, &Problem::c)};
+    }
+  };
+  using Expected = layernorm::Expected;  ///< of channels
+  static constexpr std::array fills{Fill::offset, Fill::uniform};
+
+  static const Corners corners;
+  static Input make_input(const Problem&, Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
+  /// As in layernorm.
+  static double flops(const Problem& p) { return 8 * product(p.count(), p.c); }
+  /// A unit is a channel.
+  static Index units(const Problem& p) { return p.c; }
+};
+
+/// xhat[n, c, h, w] = (x[n, c, h, w] - mean[c]) rstd[c]
+/// dbeta[c] = sum dy[n, c, h, w],  dgamma[c] = sum dy[n, c, h, w] xhat[n, c, h, w] over n, h, w
+/// dx[n, c, h, w] = rstd[c] gamma[c] (dy[n, c, h, w] - dbeta[c] / N - xhat[n, c, h, w] dgamma[c] / N)
+/// dgamma and dbeta are written, not added to. mean and rstd are taken as given, as in `layernorm_backward`.
+///
+/// Bound. A term meets the roundings of `layernorm_backward`, since a channel has the sums of a row there:
+///   |fl(dx) - dx| <= rstd |gamma| (g(4) |dy| + g(N + 5) sum |dy| / N + g(N + 11) |xhat| sum |dy xhat| / N),
+///   |fl(dgamma) - dgamma| <= g(N + 2) sum |dy xhat|,  |fl(dbeta) - dbeta| <= g(N - 1) sum |dy|.
+/// With the exact fill and N < 2^24 / 294 sums are exact: N leaves the bounds as there, and those of dgamma
+/// and dbeta are zero.
+///
+/// Source: Ioffe and Szegedy (2015), section 3.
+struct BatchNormBackward : FromParts<BatchNormBackward> {
+  static constexpr std::string_view name = "batch_norm_backward";
+  static constexpr std::string_view about =
+      "dx = rstd gamma (dy - mean(dy) - xhat mean(dy xhat)) by channels, NCHW, f32, with dgamma and dbeta";
+  using Problem = batch_norm::Extents;
+
+  struct Input {
+    Buffer<float> dy, x, mean, rstd, gamma;
+    static constexpr auto parts() {
+      return std::tuple{batch_norm::image("dy", &Input::dy), batch_norm::image("x", &Input::x),
+                        permuted("mean", &Input::mean, &Problem::c),
+                        permuted("rstd", &Input::rstd, &Problem::c),
+                        part("gamma", &Input::gamma, &Problem::c)};
+    }
+  };
+  struct Output {
+    Buffer<float> dx, dgamma, dbeta;
+    static constexpr auto parts() {
+      return std::tuple{batch_norm::image("dx", &Output::dx), part("dgamma", &Output::dgamma, &Problem::c),
+                        part("dbeta", &Output::dbeta, &Problem::c)};
+    }
+  };
+  using Expected = LayerNormBackward::Expected;
+  static constexpr std::array fills = LayerNormBackward::fills;
+
+  static const Corners corners;
+  static void draw(const Problem&, std::string_view part, float& element, Setting& setting) {
+    layernorm::RowsAndColumns::draw({}, part, element, setting);
+  }
+  static Expected expect(const Problem&, const Input&, Setting&);
+  static double flops(const Problem& p) { return 9 * product(p.count(), p.c); }
+  /// A unit is a channel.
+  static Index units(const Problem& p) { return p.c; }
+};
+
+extern template class detail::TypedOperation<BatchNorm>;
+extern template class detail::TypedOperation<BatchNormBackward>;
 
 }  // namespace assay
