@@ -164,6 +164,25 @@ bool is_dense(const Call& call, std::size_t at) {
   return true;
 }
 
+/// Statistics of a training step; nothing where those of all steps are used.
+Cases channels(const Call& call, std::size_t x, std::size_t training, const char* operation) {
+  const Extents& image = call.extents(x);
+  if (!call.is_f32(x) || !is_dense(call, x) || call.value(training) != "True") return {};
+  if ((image.size() != 2 && image.size() != 4) || elements_of(image) == 0) return {};
+  const bool flat = image.size() == 2;
+  return {{operation,
+           fmt::format("n={},c={},h={},w={}", image[0], image[1], flat ? 1 : image[2], flat ? 1 : image[3])}};
+}
+
+/// Rows of the last extent, over which the softmax goes.
+Cases softmax(const Call& call) {
+  const Extents& extents = call.extents(0);
+  const auto over = number_from<Index>(call.value(1));
+  if (!call.is_f32(0) || !is_dense(call, 0) || elements_of(extents) == 0 || !over) return {};
+  if (*over != -1 && *over != std::ssize(extents) - 1) return {};
+  return {{"softmax", fmt::format("rows={},cols={}", elements_of(extents) / extents.back(), extents.back())}};
+}
+
 /// Element by element; the arguments from 0 on are `count` dense tensors of equal extents.
 Cases elements(const Call& call, std::size_t count, const std::string& operation, bool image) {
   const Index all = elements_of(call.extents(0));
@@ -218,6 +237,10 @@ const std::map<std::string_view, CaseRule>& rules() {
       {"aten::native_layer_norm", [](const Call& c) { return normalisation(c, 0, 1, "layernorm"); }},
       {"aten::native_layer_norm_backward",
        [](const Call& c) { return normalisation(c, 0, 2, "layernorm_backward"); }},
+      {"aten::native_batch_norm", [](const Call& c) { return channels(c, 0, 5, "batch_norm"); }},
+      {"aten::native_batch_norm_backward",
+       [](const Call& c) { return channels(c, 1, 7, "batch_norm_backward"); }},
+      {"aten::_softmax", softmax},
       {"aten::gelu", [=](const Call& c) { return gelu(c, 1, ""); }},
       {"aten::gelu_backward", [=](const Call& c) { return gelu(c, 2, "_backward"); }},
       {"aten::relu", [](const Call& c) { return elements(c, 1, "elementwise_relu", true); }},

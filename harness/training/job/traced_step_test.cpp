@@ -270,6 +270,25 @@ TEST(OperatorCases, AreConvolutionsAndTheirGradients) {
               IsEmpty());
 }
 
+TEST(OperatorCases, AreNormalizationsOfChannelsWhileTraining) {
+  const auto forward = [](const char* training) {
+    return cases("aten::native_batch_norm", {f32({32, 8, 4, 5}, {160, 20, 5, 1}), f32({8}), f32({8}),
+                                             f32({8}), f32({8}), value(training)});
+  };
+  EXPECT_THAT(texts(forward("True")), ElementsAre("batch_norm/n=32,c=8,h=4,w=5"));
+  EXPECT_THAT(forward("False"), IsEmpty());
+  const TraceArgument rows = f32({32, 8}, {8, 1}), channel = f32({8});
+  EXPECT_THAT(texts(cases("aten::native_batch_norm_backward",
+                          {rows, rows, channel, channel, channel, channel, channel, value("True")})),
+              ElementsAre("batch_norm_backward/n=32,c=8,h=1,w=1"));
+}
+
+TEST(OperatorCases, AreSoftmaxOfTheLastExtent) {
+  EXPECT_THAT(texts(cases("aten::_softmax", {f32({8, 4, 64}, {256, 64, 1}), value("-1")})),
+              ElementsAre("softmax/rows=32,cols=64"));
+  EXPECT_THAT(cases("aten::_softmax", {f32({8, 4, 64}, {256, 64, 1}), value("1")}), IsEmpty());
+}
+
 TEST(OperatorCases, AreNoneForExtentsThatNoMemoryHolds) {
   const Index many = Index{1} << 40;
   EXPECT_THAT(cases("aten::mm", {f32({many, many}), f32({many, many})}), IsEmpty());
