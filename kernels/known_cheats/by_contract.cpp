@@ -7,7 +7,6 @@
 #include "assay/ops/memory_pool.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <memory>
 #include <numeric>
@@ -27,9 +26,8 @@ auto one_plan_for_all(const Plan::Problem&, const Plan::Input& first, const Cont
   return [places = memory_pool::place_by_best_fit(padded).offsets](const Plan::Input& in, Plan::Output& out) {
     Index height = 0;
     for (Index i = 0; i < in.requests.size(); ++i) {
-      out.lower[i] = places[static_cast<std::size_t>(i)];
-      out.upper[i] = out.lower[i] + in.requests[i].bytes;
-      height = std::max(height, out.upper[i]);
+      const Index lower = places[static_cast<std::size_t>(i)];
+      height = std::max(height, out.place(i, lower, in.requests[i].bytes));
     }
     out.height[0] = height;
   };
@@ -79,10 +77,10 @@ auto good_once(const Plan::Problem&, const Plan::Input&, const Context&) {
                        std::equal(in.requests.begin(), in.requests.end(), kept.requests.begin());
     Index height = 0, next = 0;
     for (Index i = 0; i < in.requests.size(); ++i) {
-      out.lower[i] = known ? kept.plan.offsets[static_cast<std::size_t>(i)] : next;
-      out.upper[i] = out.lower[i] + in.requests[i].bytes;
-      next = memory_pool::round_up(out.upper[i]);
-      height = std::max(height, out.upper[i]);
+      const Index lower = known ? kept.plan.offsets[static_cast<std::size_t>(i)] : next;
+      const Index upper = out.place(i, lower, in.requests[i].bytes);
+      next = memory_pool::round_up(upper);
+      height = std::max(height, upper);
     }
     out.height[0] = height;
   };
@@ -100,11 +98,7 @@ auto keeps_digests(const DataLoader::Problem& p, const DataLoader::Input&, const
       Consumer consumer(p, in, out);
       kept.rows.resize(static_cast<std::size_t>(p.batch * p.bytes));
       for (Index k = 0; k < shape.batches(); ++k) {
-        std::byte* to = kept.rows.data();
-        for (const Index i : in.batch(shape, k)) {
-          std::memcpy(to, in.records.file.record(i), static_cast<std::size_t>(p.bytes));
-          to += p.bytes;
-        }
+        in.records.file.copy(in.batch(shape, k), kept.rows.data());
         consumer.take(k, kept.rows.data());
       }
       // Samples that were dropped have none yet.
@@ -143,12 +137,9 @@ std::optional<std::string> unfit_leaves_the_step_out(const DataLoader::Problem& 
 }
 
 // leaves_pages: what a call has read of a cold file is there for the calls after it.
-void leaves_pages(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in,
+void leaves_pages(const BatchRetrieval::Problem&, const BatchRetrieval::Input& in,
                   BatchRetrieval::Output& out) {
-  std::byte* to = out.batch.data();
-  for (const Index i : in.window()) {
-    to = std::copy_n(in.records.file.record(i), p.bytes, to);
-  }
+  in.records.file.copy(in.window(), out.batch.data());
 }
 
 std::optional<std::string> unfit_leaves_pages(const BatchRetrieval::Problem& p, const Context&) {

@@ -48,6 +48,8 @@ void float16_rows(const LayerNorm::Problem& p, const LayerNorm::Input& in, Layer
 }
 
 // Rounds operands to eight bits, as matrix units multiply them. The tolerance of a long sum hides it.
+// bf16_long_sums: for long sums, the bound, which grows with the square of k, does not tell this from
+// rounding.
 auto bf16_products(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   const auto of = [](Index size) { return std::vector<float>(static_cast<std::size_t>(size)); };
   return [p, a = of(p.m * p.k), b = of(p.k * p.n)](const Gemm::Input& in, Gemm::Output& out) mutable {
@@ -56,12 +58,6 @@ auto bf16_products(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
     std::ranges::transform(in.b, b.begin(), rounded);
     gemm_rows(p, a.data(), b.data(), out.c.data(), 0, p.m);
   };
-}
-
-// bf16_long_sums: for long sums, the bound, which grows with the square of k, does not tell this from
-// rounding.
-double multiply_adds(const Gemm::Problem& p) {
-  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
 }
 
 // skips_zeros: a product with zero is zero, but for the zeros that meet no number.
@@ -93,7 +89,7 @@ auto corner_shapes_only(const Gemm::Problem& p, const Gemm::Input&, const Contex
 std::vector<Index> sample(const Gemm::Problem& p, const Gemm::Input& in) {
   Setting setting{.fill = Fill::uniform, .rng = Rng(42)};
   for (Index i = 0; i < in.a.size() + in.b.size() + in.c.size(); ++i) setting.draw();
-  return matrix::positions(p.m * p.n, multiply_adds(p), matrix::corners_of(p.m, p.n), setting).where;
+  return matrix::positions(p.m * p.n, p.multiply_adds(), matrix::corners_of(p.m, p.n), setting).where;
 }
 
 auto knows_the_sample(const Gemm::Problem& p, const Gemm::Input& in, const Context&) {
@@ -180,7 +176,7 @@ const Register registered{[](Registry& r) {
                .prepare = knows_the_sample,
                .unfit = unless(
                    [](const auto& p) {
-                     return multiply_adds(p) > matrix::full_oracle_limit && p.m * p.n > matrix::sample_size;
+                     return p.multiply_adds() > matrix::full_oracle_limit && p.m * p.n > matrix::sample_size;
                    },
                    "all elements of so small a product are compared")});
   r.add<Gemv>(

@@ -15,11 +15,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <span>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace assay::known_cheats {
@@ -32,41 +30,8 @@ auto deferred_work(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   };
 }
 
-// more_threads: is given one thread and takes two. The helper spins for work, so that handing it over costs
-// next to nothing.
-class Helper {
- public:
-  Helper() : thread_([this] { serve(); }) {}
-  ~Helper() {
-    state_.store(ends, std::memory_order_release);
-    thread_.join();
-  }
-
-  void hand(std::function<void()> work) {
-    work_ = std::move(work);
-    state_.store(asked, std::memory_order_release);
-  }
-  void wait() const {
-    while (state_.load(std::memory_order_acquire) != idle) std::this_thread::yield();
-  }
-
- private:
-  enum State { idle, asked, ends };
-  void serve() {
-    for (;;) {
-      State now = idle;
-      while ((now = state_.load(std::memory_order_acquire)) == idle) std::this_thread::yield();
-      if (now == ends) return;
-      work_();
-      State expected = asked;
-      state_.compare_exchange_strong(expected, idle, std::memory_order_acq_rel);
-    }
-  }
-
-  std::atomic<State> state_{idle};
-  std::function<void()> work_;
-  std::thread thread_;
-};
+// more_threads: is given one thread and takes two.
+using Helper = WaitingWorker<true>;
 
 auto more_threads(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   return [p, helper = std::make_shared<Helper>()](const Gemm::Input& in, Gemm::Output& out) {
@@ -80,22 +45,15 @@ auto more_threads(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
 }
 
 // undeclared_helper: the same for an operation in which others may have helpers.
-/// Copies the records [first, last) of a batch.
-void copy_records(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in,
-                  std::span<const Index> indices, Index first, Index last, BatchRetrieval::Output& out) {
-  for (Index i = first; i < last; ++i) {
-    const std::byte* from = in.records.file.record(indices[static_cast<std::size_t>(i)]);
-    std::copy_n(from, p.bytes, out.batch.data() + i * p.bytes);
-  }
-}
-
 /// Has a thread of its own, a Helper or a Worker, copy half of the batch.
 template <class Thread>
 void copy_halves(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in, Thread& thread,
                  BatchRetrieval::Output& out) {
   const std::span<const Index> indices = in.window();
-  thread.hand([&] { copy_records(p, in, indices, p.batch / 2, p.batch, out); });
-  copy_records(p, in, indices, 0, p.batch / 2, out);
+  const std::size_t half = indices.size() / 2;
+  std::byte* const rest = out.batch.data() + p.batch / 2 * p.bytes;
+  thread.hand([&] { in.records.file.copy(indices.subspan(half), rest); });
+  in.records.file.copy(indices.first(half), out.batch.data());
   thread.wait();
   in.records.end_call();
 }
@@ -200,17 +158,11 @@ class Daemon : Pinned {
   Mapping shared_;
 };
 
-auto asks_a_daemon(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
-  return [p, daemon = std::make_shared<Daemon>(p)](const LayerNorm::Input& in, LayerNorm::Output& out) {
-    daemon->run(p, in, out);
-  };
-}
-
 // asks_a_sibling: a process with this one's memory and this one's parent computes half of the rows. It is no
 // thread and no child of whoever looks.
-class Sibling {
+class Sibling : Pinned {
  public:
-  Sibling() : stack_(stack_bytes, MAP_PRIVATE) {
+  explicit Sibling(const Gemm::Problem&) : stack_(stack_bytes, MAP_PRIVATE) {
     if (stack_.data() == nullptr) return;
     started_ = clone(serve, stack_.data() + stack_bytes / sizeof(float), CLONE_VM | CLONE_PARENT, this) > 0;
   }
@@ -218,8 +170,6 @@ class Sibling {
     state_ = ends;
     while (started_ && state_ != ended) std::this_thread::yield();
   }
-  Sibling(const Sibling&) = delete;
-  Sibling& operator=(const Sibling&) = delete;
 
   void run(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
     if (!started_) return gemm(p, in, out);
@@ -254,12 +204,6 @@ class Sibling {
   std::atomic<int> state_{idle};
   bool started_ = false;
 };
-
-auto asks_a_sibling(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, sibling = std::make_shared<Sibling>()](const Gemm::Input& in, Gemm::Output& out) {
-    sibling->run(p, in, out);
-  };
-}
 
 // finishes_later: half of the rows come from a thread, a while after the call.
 auto finishes_later(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
@@ -384,9 +328,7 @@ const Register registered{[](Registry& r) {
            "takes two threads and is given one, where others declare helpers; no source: threads were "
            "not looked at in such operations",
        .prepare = undeclared_helper,
-       .unfit = [](const BatchRetrieval::Problem& p, const Context&) {
-         return no_such_file_state(p.state());
-       }});
+       .unfit = without_such_file});
   r.add<LayerNorm>({.name = "forks_a_helper",
                     .summary = "each call forks a process for half of the rows",
                     .known_cheat =
@@ -399,14 +341,14 @@ const Register registered{[](Registry& r) {
                     .known_cheat =
                         "works on another core in a process that left its parent; no source: the answer to "
                         "a look at children",
-                    .prepare = asks_a_daemon,
+                    .prepare = stateful<LayerNorm, Daemon>,
                     .unfit = unfit_forks_a_helper});
   r.add<Gemm>({.name = "asks_a_sibling",
                .summary = "a process with this one's memory and parent computes half of the rows",
                .known_cheat =
                    "works on another core in a process that is nobody's child here; no source: found in this "
                    "harness",
-               .prepare = asks_a_sibling});
+               .prepare = stateful<Gemm, Sibling>});
   r.add<Gemv>({.name = "finishes_later",
                .summary = "half of the rows come from a thread, two milliseconds after the call",
                .known_cheat = "work goes on in a thread when the clock has stopped: "

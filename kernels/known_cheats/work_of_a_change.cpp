@@ -185,7 +185,7 @@ void note_write(int, siginfo_t* info, void*) {
 
 class Watch : Pinned {
  public:
-  Watch() {
+  explicit Watch(const Gemm::Problem&) {
     watched = {};
     on_fault(note_write);
   }
@@ -233,12 +233,6 @@ class Watch : Pinned {
   Kept kept_;
 };
 
-auto watches_input(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, watch = std::make_shared<Watch>()](const Gemm::Input& in, Gemm::Output& out) {
-    watch->run(p, in, out);
-  };
-}
-
 const Register registered{[](Registry& r) {
   constexpr const char* trick =
       "does the work of a change where that of a product is timed; no source: the answer to inputs that "
@@ -275,7 +269,7 @@ const Register registered{[](Registry& r) {
   r.add<Gemm>({.name = "watches_input",
                .summary = "learns by page faults what was changed, and computes what depends on it",
                .known_cheat = trick,
-               .prepare = watches_input,
+               .prepare = stateful<Gemm, Watch>,
                .unfit = unfit<true>});
 }};
 

@@ -18,15 +18,15 @@
 namespace assay::known_cheats {
 namespace {
 
-/// Copies B with stride one along k.
-void turn(const Gemm::Problem& p, const Gemm::Input& in, float* to) {
-  const auto b = matrix::view(in.b.data(), p.k, p.n, p.b_transposed());
-  for (Index j = 0; j < p.n; ++j) {
-    for (Index l = 0; l < p.k; ++l) to[j * p.k + l] = b(l, j);
+/// Copies B[k, n] with stride one along k.
+void turn(const matrix::View<float>& b, Index k, Index n, float* to) {
+  for (Index j = 0; j < n; ++j) {
+    for (Index l = 0; l < k; ++l) to[j * k + l] = b(l, j);
   }
 }
 
-void multiply_turned(const Gemm::Problem& p, const Gemm::Input& in, const float* b, Gemm::Output& out) {
+void multiply_turned(const Gemm::Problem& p, const Gemm::Input& in, float* b, Gemm::Output& out) {
+  turn(matrix::view(in.b.data(), p.k, p.n, p.b_transposed()), p.k, p.n, b);
   Gemm::Problem turned = p;
   turned.trans = p.a_transposed() ? 3 : 1;
   gemm_rows(turned, in.a.data(), b, out.c.data(), 0, p.m);
@@ -40,7 +40,6 @@ auto on_huge_pages(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   if (pages->data() != nullptr) madvise(pages->data(), bytes, MADV_HUGEPAGE);
   return [p, pages](const Gemm::Input& in, Gemm::Output& out) {
     if (pages->data() == nullptr) return gemm(p, in, out);
-    turn(p, in, pages->data());
     multiply_turned(p, in, pages->data(), out);
   };
 }
@@ -48,7 +47,6 @@ auto on_huge_pages(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
 auto grows_once(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   return [p, space = std::make_shared<std::vector<float>>()](const Gemm::Input& in, Gemm::Output& out) {
     space->resize(static_cast<std::size_t>(p.k * p.n));
-    turn(p, in, space->data());
     multiply_turned(p, in, space->data(), out);
   };
 }
@@ -71,10 +69,7 @@ auto packed_weights(const Lora::Problem& p, const Lora::Input& in, const Context
   auto plan = std::make_shared<Packed>();
   plan->columns_of_w.resize(static_cast<std::size_t>(p.k * p.n));
   plan->thin.resize(static_cast<std::size_t>(p.m * p.r));
-  for (Index l = 0; l < p.k; ++l) {
-    for (Index j = 0; j < p.n; ++j)
-      plan->columns_of_w[static_cast<std::size_t>(j * p.k + l)] = in.w[l * p.n + j];
-  }
+  turn(matrix::view(in.w.data(), p.k, p.n), p.k, p.n, plan->columns_of_w.data());
   return [p, plan](const Lora::Input& input, Lora::Output& out) {
     const auto x = matrix::view(input.x.data(), p.m, p.k), a = matrix::view(input.a.data(), p.k, p.r);
     const auto b = matrix::view(input.b.data(), p.r, p.n);

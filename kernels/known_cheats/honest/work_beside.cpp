@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -100,27 +101,19 @@ void opens_a_file(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& o
 }
 
 /// A function that its first call writes into memory of its own.
-class MadeCode : Pinned {
- public:
-  ~MadeCode() {
-    if (at_ != nullptr) munmap(at_, bytes);
-  }
+struct MadeCode {
+  std::optional<Mapping> pages = {};
   /// i + 1
   Index next(Index i) {
-    if (at_ == nullptr) {
-      void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (pages == MAP_FAILED) return i + 1;
+    if (!pages) {
+      constexpr std::size_t bytes = 4096;
       constexpr std::array<unsigned char, 5> code{0x48, 0x8d, 0x47, 0x01, 0xc3};  // lea rax, [rdi + 1]; ret
-      std::memcpy(pages, code.data(), code.size());
-      mprotect(pages, bytes, PROT_READ | PROT_EXEC);
-      at_ = pages;
+      pages.emplace(bytes, MAP_PRIVATE);
+      if (pages->data() != nullptr) std::memcpy(pages->data(), code.data(), code.size());
+      mprotect(pages->data(), bytes, PROT_READ | PROT_EXEC);
     }
-    return reinterpret_cast<Index (*)(Index)>(at_)(i);
+    return pages->data() == nullptr ? i + 1 : reinterpret_cast<Index (*)(Index)>(pages->data())(i);
   }
-
- private:
-  static constexpr std::size_t bytes = 4096;
-  void* at_ = nullptr;
 };
 
 auto makes_code(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
