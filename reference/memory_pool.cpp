@@ -261,10 +261,10 @@ auto MemoryPoolPlan::expect(const Problem&, const Input& in, Setting&) -> Expect
 void MemoryPoolPlan::salt(const Problem& p, const Input& in, std::string_view, Index at, Request& element,
                           Setting& setting) {
   const Index most = memory_pool::largest_total / (2 * p.blocks);  // all of them fit the largest total
-  // Each block gets the size of one and the life of another, so that nothing that follows from lives is of
-  // use to a later call.
+  // Sizes change places, and one life in four is that of another block, so that nothing that follows from
+  // lives is of use to a later call, and the list keeps its pattern.
   const auto drawn = [&]() -> const Request& { return in.requests[setting.rng.integer(0, p.blocks - 1)]; };
-  const Request& life = drawn();
+  const Request life = setting.rng.integer(0, 3) == 0 ? drawn() : element;
   element = {std::min(drawn().bytes, most) + (at == 0 ? setting.rng.integer(1, 4096) : 0), life.start,
              life.end};
 }
