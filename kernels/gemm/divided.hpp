@@ -6,7 +6,10 @@
 #include "gemm/products.hpp"
 #include "team.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
+#include <span>
 #include <vector>
 
 namespace assay::blocked {
@@ -24,10 +27,26 @@ class Divided {
   }
   /// Makes room for products of this shape; addresses do not matter.
   void plan(const Product& shape) {
-    each(shape, [](Products& products, const Product& part) { products.plan(part); });
+    for (int part = 0; part < threads_; ++part) {
+      on_part(shape, part, [](Products& products, const Product& p) { products.plan(p); });
+    }
   }
-  void run(const Product& product) {
-    each(product, [](Products& products, const Product& part) { products.run(part); });
+  /// In this order, but beside each other where none uses what another one writes: threads meet before a
+  /// product that does, and at the end.
+  void run(std::initializer_list<Product> products) { run(std::span(products.begin(), products.size())); }
+  void run(std::span<const Product> products) {
+    while (!products.empty()) {
+      std::size_t beside = 1;
+      while (beside < products.size() && !uses_one_of(products[beside], products.first(beside))) ++beside;
+      int parts = 1;
+      for (const Product& each : products.first(beside)) parts = std::max(parts, grid_of(each).parts());
+      on_team(threads_, parts, [&](int part) {
+        for (const Product& each : products.first(beside)) {
+          on_part(each, part, [](Products& its, const Product& p) { its.run(p); });
+        }
+      });
+      products = products.subspan(beside);
+    }
   }
   /// Calls body(products, first, last) for each thread's share of rows, which may be planned so as well.
   template <class Body>
@@ -39,13 +58,17 @@ class Divided {
   }
 
  private:
+  static bool uses_one_of(const Product& p, std::span<const Product> others) {
+    return std::ranges::any_of(others,
+                               [&](const Product& q) { return p.a == q.c || p.b == q.c || p.c == q.c; });
+  }
+  Grid grid_of(const Product& p) const { return choose_grid(p.m, p.n, p.k, threads_); }
   template <class Body>
-  void each(const Product& p, const Body& body) {
-    const Grid grid = choose_grid(p.m, p.n, p.k, threads_);
-    on_team(threads_, grid.parts(), [&](int part) {
-      const Rectangle r = rectangle(grid, p.m, p.n, part);
-      if (r.rows > 0 && r.columns > 0) body(parts_[static_cast<std::size_t>(part)], part_of(p, r));
-    });
+  void on_part(const Product& p, int part, const Body& body) {
+    const Grid grid = grid_of(p);
+    if (part >= grid.parts()) return;
+    const Rectangle r = rectangle(grid, p.m, p.n, part);
+    if (r.rows > 0 && r.columns > 0) body(parts_[static_cast<std::size_t>(part)], part_of(p, r));
   }
 
   int threads_;

@@ -14,10 +14,8 @@ typename Variant<Op>::Kernel scheduled(const Problem& p, const typename Op::Inpu
   typename Op::Output nothing;
   blocked::Divided divided(tier, threads);
   for (const blocked::Product& each : products(p, in, nothing, nullptr)) divided.plan(each);
-  return [p, divided = std::move(divided), thin = Buffer<float>(thin_floats(p, in))](const auto& now,
-                                                                                     auto& out) mutable {
-    for (const blocked::Product& each : products(p, now, out, thin.data())) divided.run(each);
-  };
+  return [p, divided = std::move(divided), thin = Buffer<float>(thin_floats(p, in))](
+             const auto& now, auto& out) mutable { divided.run(products(p, now, out, thin.data())); };
 }
 
 }  // namespace assay::lora

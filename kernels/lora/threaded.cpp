@@ -1,4 +1,5 @@
-// The idea: `fused` with each product cut into one rectangle per thread. Threads meet after each.
+// The idea: `fused` with each product cut into one rectangle per thread. Threads meet twice, when the
+// narrow products are ready and at the end.
 
 #include "lora/schedule.hpp"
 #include "tiers.hpp"

@@ -28,7 +28,7 @@ inline Variant<Lstm>::Kernel kernel_of(const Tier& tier, const Problem& p, const
   });
   return [=, row = tier.row, products = std::move(products), bias = Buffer<float>(width),
           turned = Buffer<float>(hidden * apart)](const auto& in, auto& out) mutable {
-    products.run(blocked::with(of_all, in.x.data(), in.w_ih.data(), out.gates.data()));
+    products.run({blocked::with(of_all, in.x.data(), in.w_ih.data(), out.gates.data())});
     for (Index q = 0; q < width; ++q) bias[q] = in.b_ih[q] + in.b_hh[q];
     for (Index begin = 0; begin < hidden; begin += line) {
       for (Index q = 0; q < width; ++q) {
@@ -91,11 +91,11 @@ inline Variant<LstmBackward>::Kernel kernel_of(const Tier& tier, const Problem& 
         its.run(rows_of(blocked::with(to_h, dz + at * width, in.w_hh.data(), out.dh0.data()), first, last));
       }
     });
-    products.run(blocked::with(to_x, dz, in.w_ih.data(), out.dx.data()));
-    products.run(blocked::with(to_w_ih, dz, in.x.data(), out.dw_ih.data()));
-    products.run(blocked::with(to_w_hh, dz, in.h0.data(), out.dw_hh.data()));
+    products.run({blocked::with(to_x, dz, in.w_ih.data(), out.dx.data()),
+                  blocked::with(to_w_ih, dz, in.x.data(), out.dw_ih.data()),
+                  blocked::with(to_w_hh, dz, in.h0.data(), out.dw_hh.data())});
     if (p.steps > 1) {
-      products.run(blocked::with(more_to_w_hh, dz + p.batch * width, in.y.data(), out.dw_hh.data()));
+      products.run({blocked::with(more_to_w_hh, dz + p.batch * width, in.y.data(), out.dw_hh.data())});
     }
     std::ranges::fill(out.db, 0.0F);
     for (Index r = 0; r < rows; ++r) {
