@@ -24,9 +24,6 @@ std::array<Real, 4> gates_of(const Problem& p, const Buffer<float>& gates, Index
   const auto gate = [&](Index k) { return Real(gates[p.gate(row, k, j)]); };
   return {gate(0), gate(1), gate(2), gate(3)};
 }
-void store(const Problem& p, const std::array<float, 4>& of_cell, Index row, Index j, Buffer<float>& gates) {
-  for (std::size_t k = 0; k < 4; ++k) gates[p.gate(row, static_cast<Index>(k), j)] = of_cell[k];
-}
 
 /// What arrives at c from the step after.
 template <class Real>
@@ -130,7 +127,7 @@ void lstm::forward(const Problem& p, const Lstm::Input& in, Lstm::Output& out,
                element<float>(h, w_hh, r, q, p.hidden) + in.b_hh[q];
       };
       const auto cell = formula({z(0), z(1), z(2), z(3)}, c_before(r, j));
-      store(p, cell.gates, r, j, out.gates);
+      for (std::size_t k = 0; k < 4; ++k) out.gates[p.gate(r, Index(k), j)] = cell.gates[k];
       out.c[r * p.hidden + j] = cell.c;
       out.y[r * p.hidden + j] = cell.h;
     }
@@ -150,7 +147,7 @@ void lstm::backward(const Problem& p, const LstmBackward::Input& in, LstmBackwar
       const float dh = in.dy[at] + (next < rows ? element<float>(dz, w_hh, next, j, width) : 0);
       const auto gradient = formula(dh, arrived<float>(p, in, out, r, j), gates_of<float>(p, in.gates, r, j),
                                     in.c[at], c_before(r, j));
-      store(p, gradient.dz, r, j, out.dz);
+      for (std::size_t k = 0; k < 4; ++k) out.dz[p.gate(r, Index(k), j)] = gradient.dz[k];
       out.dc[at] = gradient.dc;
     }
   }
