@@ -56,9 +56,8 @@ constexpr Field<Problem> choice(std::string_view name, Index Problem::*member,
   return {{name, 0, static_cast<Index>(count) - 1, 0, words}, member};
 }
 
-/// Values in the order of `rules` from `name=value,…` in any order.
-/// Throws Error naming `where` and the field for unknown, missing, repeated, malformed and
-/// out-of-range fields.
+/// Values in the order of `rules` from `name=value,…` in any order. Throws Error naming `where` and the field
+/// for unknown, missing, repeated, malformed and out-of-range fields.
 std::vector<Index> parse_fields(std::string_view where, std::string_view text,
                                 std::span<const FieldRule> rules);
 

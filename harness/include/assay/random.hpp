@@ -33,9 +33,8 @@ constexpr std::uint64_t splitmix64(std::uint64_t& state) {
 /// Drawn by the operating system: no kernel can know it before.
 std::uint64_t secret();
 
-/// xoshiro256** by Blackman and Vigna (2018), seeded through splitmix64. The standard library's
-/// distributions differ between vendors; inputs must not,
-/// since results of different inputs are not comparable.
+/// xoshiro256** by Blackman and Vigna (2018), seeded through splitmix64. The standard library's distributions
+/// differ between vendors; inputs must not, since results of different inputs are not comparable.
 class Rng {
  public:
   explicit constexpr Rng(std::uint64_t seed) {
