@@ -310,7 +310,7 @@ std::string fault_of_bytes(const Expected& want, const Output& out) {
   return {};
 }
 
-/// Of rows that are right.
+/// Returns the first step whose state is wrong, of rows that are right; empty where there is none.
 std::string fault_of_steps(const Problem& p, const Input& in, const Expected& want, const Output& out) {
   const std::uint32_t rounds = TaskGraph::rounds_of(static_cast<double>(p.step));
   std::uint64_t state = in.key[0];

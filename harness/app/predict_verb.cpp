@@ -111,8 +111,9 @@ Outcome predict_job(const PredictOptions& options) {
   }
   const Forecast answer = forecast(job, against ? &*against : nullptr);
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(answer));
-  write_page(options.page, [&] { return doc::to_page(document_of(answer, utc_now())); });
-  put(options.json, to_text(answer), to_json(answer, utc_now()));
+  const std::string made = utc_now();
+  write_page(options.page, [&] { return doc::to_page(document_of(answer, made)); });
+  put(options.json, to_text(answer), to_json(answer, made));
   if (!answer.no_epoch.empty() && answer.scores.empty()) {
     throw Error(job.source, "does not say how many steps an epoch has: " + answer.no_epoch,
                 "give --train-size and --batch, or \"dataset\" in a job's JSON");

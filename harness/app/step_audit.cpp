@@ -21,6 +21,9 @@ constexpr const char* usual_present = "/torch/";  // as ci/plugin/frameworks.py 
 constexpr const char* by_trace = "the trace";
 constexpr double busy = 0.1;
 
+/// "gemm/m=8,n=8,k=8".
+std::string case_of(const StepPart& part) { return part.operation + "/" + part.problem; }
+
 Interval without_width(double seconds) { return {.low = seconds, .middle = seconds, .high = seconds}; }
 
 StepAuditRow row_of(const StepPart& part, const Results& results, const std::string& problem,
@@ -94,7 +97,7 @@ doc::Picture step_picture(const TracedStep& step, const std::map<std::string, do
   double at = 0;
   for (const StepPart* part : std::span(parts).first(parts.size() - more)) {
     const bool covered = part->share == StepShare::covered;
-    const std::string name = covered ? part->operation + "/" + part->problem : part->name;
+    const std::string name = covered ? case_of(*part) : part->name;
     const auto found = saved.find(name);
     const double gain = found == saved.end() ? 0 : found->second, kept = at + part->seconds - gain;
     bars.push_back(
@@ -194,9 +197,9 @@ doc::Document document_of(const StepAudit& audit) {
                               "best [s]; <variant; !saved = a step saves [s]")};
   std::map<std::string, double> saved;
   for (const StepAuditRow& row : audit.rows) {
-    saved[row.part.operation + "/" + row.part.problem] = row.saved.middle;
+    saved[case_of(row.part)] = row.saved.middle;
     cases.rows.push_back(
-        {doc::code(row.part.operation + "/" + row.part.problem), doc::count(row.part.per_step),
+        {doc::code(case_of(row.part)), doc::count(row.part.per_step),
          doc::share(row.part.seconds / audit.step.seconds), doc::seconds(row.present), row.present_by,
          row.is_measured() ? doc::Text(doc::seconds(row.best)) : "not measured", doc::code(row.best_by),
          row.is_ahead()      ? doc::Text("nothing: what is in use is faster")
@@ -221,9 +224,8 @@ doc::Document document_of(const TracedStep& step) {
       .columns = doc::columns("<!case; operator; calls; !share = of the step [share]; call = a call [s]")};
   for (const StepPart& part : step.parts) {
     if (part.share != StepShare::covered) continue;
-    cases.rows.push_back({doc::code(part.operation + "/" + part.problem), doc::code(part.name),
-                          doc::count(part.per_step), doc::share(part.seconds / step.seconds),
-                          doc::seconds(part.call_seconds)});
+    cases.rows.push_back({doc::code(case_of(part)), doc::code(part.name), doc::count(part.per_step),
+                          doc::share(part.seconds / step.seconds), doc::seconds(part.call_seconds)});
   }
   out.sections = {{.title = "Cases", .blocks = {step_picture(step, {}), std::move(cases)}},
                   rest_section(step)};

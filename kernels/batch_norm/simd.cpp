@@ -30,7 +30,7 @@ struct Parts {
 /// Calls step(part, at, access) for all vectors of channel c.
 template <class Step>
 HWY_INLINE void walk(const Extents& p, Index c, const Step& step) {
-  const Index plane = p.h * p.w;
+  const Index plane = p.plane();
   for (Index n = 0; n < p.n; ++n) {
     Index at = (n * p.c + c) * plane;
     const Index end = at + plane;

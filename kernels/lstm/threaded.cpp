@@ -8,13 +8,11 @@ namespace {
 
 template <class Op>
 void add(Registry& r) {
-  r.add<Op>({.name = "threaded",
-             .summary = "fused, rows of the batch and of products divided among threads, best tier",
-             .threaded = true,
-             .prepare = [](const Problem& p, const auto& in, const Context& context) {
-               const bool too_short = Op::flops(p) < 4 * blocked::least_multiply_adds;
-               return kernel_of(best_of(tiers()), p, in, started_team(context, too_short));
-             }});
+  add_threaded<Op>(r, "fused, rows of the batch and of products divided among threads, best tier",
+                   [](const Problem& p, const auto& in, const Context& context) {
+                     const bool too_short = Op::flops(p) < 4 * blocked::least_multiply_adds;
+                     return kernel_of(best_of(tiers()), p, in, started_team(context, too_short));
+                   });
 }
 
 const Register registered{[](Registry& r) {

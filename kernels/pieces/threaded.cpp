@@ -36,7 +36,7 @@ void add(Registry& r, const std::string& units) {
       on_rows(threads, Op::units(p), [&](Index first, Index last) { function(call, first, last); });
     };
   };
-  r.add<Op>({.name = "threaded", .summary = summary, .threaded = true, .prepare = prepare});
+  add_threaded<Op>(r, summary, prepare);
 }
 
 const Register registered{[](Registry& r) {

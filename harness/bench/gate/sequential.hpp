@@ -67,7 +67,7 @@ struct TrialLogs {
 };
 
 struct SequentialDecision {
-  Standing standing = Standing::undecided;  ///< undecided, same, not, probably or slower, faster
+  Standing standing = Standing::undecided;  ///< same, (not or probably) slower, faster, undecided
   bool screened = false;                    ///< decided by the screen
   bool control_moved = false;
   bool goes_on = false;      ///< more launches may tell more

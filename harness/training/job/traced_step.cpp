@@ -164,14 +164,19 @@ bool is_dense(const Call& call, std::size_t at) {
   return true;
 }
 
-/// Statistics of a training step; nothing where those of all steps are used.
-Cases channels(const Call& call, std::size_t x, std::size_t training, const char* operation) {
-  const Extents& image = call.extents(x);
-  if (!call.is_f32(x) || !is_dense(call, x) || call.value(training) != "True") return {};
-  if ((image.size() != 2 && image.size() != 4) || elements_of(image) == 0) return {};
+/// An array of images, or of rows of channels, in argument `at`; none for other extents.
+Cases channels(const Call& call, std::size_t at, const char* operation) {
+  const Extents& image = call.extents(at);
+  if (!call.is_f32(at) || !is_dense(call, at) || elements_of(image) == 0) return {};
+  if (image.size() != 2 && image.size() != 4) return {};
   const bool flat = image.size() == 2;
   return {{operation,
            fmt::format("n={},c={},h={},w={}", image[0], image[1], flat ? 1 : image[2], flat ? 1 : image[3])}};
+}
+
+/// By the statistics of a training step; none where those of all steps are used.
+Cases batch_norm(const Call& call, std::size_t x, std::size_t training, const char* operation) {
+  return call.value(training) == "True" ? channels(call, x, operation) : Cases();
 }
 
 /// Rows of the last extent, over which the softmax goes.
@@ -194,16 +199,9 @@ Cases elements(const Call& call, std::size_t count, const std::string& operation
 }
 
 Cases bias_gradient(const Call& call) {
-  const Extents& extents = call.extents(0);
-  const Extents over = call.numbers(1);
-  if (!call.is_f32(0) || !is_dense(call, 0) || elements_of(extents) == 0) return {};
-  if (extents.size() == 2 && over == Extents{0})
-    return {{"elementwise_channel_bias_backward", fmt::format("n={},c={},h=1,w=1", extents[0], extents[1])}};
-  if (extents.size() == 4 && over == Extents{0, 2, 3}) {
-    return {{"elementwise_channel_bias_backward",
-             fmt::format("n={},c={},h={},w={}", extents[0], extents[1], extents[2], extents[3])}};
-  }
-  return {};
+  const Extents all_but_channels = call.extents(0).size() == 2 ? Extents{0} : Extents{0, 2, 3};
+  if (call.numbers(1) != all_but_channels) return {};
+  return channels(call, 0, "elementwise_channel_bias_backward");
 }
 
 Cases fused_attention(const Call& call) {
@@ -237,9 +235,9 @@ const std::map<std::string_view, CaseRule>& rules() {
       {"aten::native_layer_norm", [](const Call& c) { return normalisation(c, 0, 1, "layernorm"); }},
       {"aten::native_layer_norm_backward",
        [](const Call& c) { return normalisation(c, 0, 2, "layernorm_backward"); }},
-      {"aten::native_batch_norm", [](const Call& c) { return channels(c, 0, 5, "batch_norm"); }},
+      {"aten::native_batch_norm", [](const Call& c) { return batch_norm(c, 0, 5, "batch_norm"); }},
       {"aten::native_batch_norm_backward",
-       [](const Call& c) { return channels(c, 1, 7, "batch_norm_backward"); }},
+       [](const Call& c) { return batch_norm(c, 1, 7, "batch_norm_backward"); }},
       {"aten::_softmax", softmax},
       {"aten::gelu", [=](const Call& c) { return gelu(c, 1, ""); }},
       {"aten::gelu_backward", [=](const Call& c) { return gelu(c, 2, "_backward"); }},

@@ -285,7 +285,7 @@ doc::Picture steps_picture(const Forecast& f) {
           .caption = std::move(caption)};
 }
 
-/// What the loop and each worker do meanwhile, by the means of their times.
+/// Lanes of the loop and of each worker in some steps, by the means of their times.
 doc::Picture lanes_picture(const Forecast& f) {
   constexpr Index most_lanes = 8;
   const Calibration& c = f.calibration;

@@ -151,8 +151,8 @@ extern template class detail::TypedOperation<SoftmaxCrossEntropy>;
 
 /// y[i, j] = exp(x[i, j]) / sum_l exp(x[i, l])
 ///
-/// What is not finite, or huge, goes as in the shares of `softmax_cross_entropy`: a row with a NaN or +inf,
-/// or of nothing but -inf, is NaN, any NaN; a number at -inf has the share 0. `logits` as there.
+/// Numbers that are not finite, or huge, go as in the shares of `softmax_cross_entropy`: a row with a NaN or
+/// +inf, or of nothing but -inf, is NaN, any NaN; a number at -inf has the share 0. `logits` as there.
 ///
 /// Bound, with d_j = x_j - max_j x_j and rS, the relative error of the sum of the powers, as there. The
 /// argument of the power meets a difference, a product and the constant log2 e, and the share two more

@@ -31,7 +31,7 @@ struct Problem {
   }
 };
 
-/// What both contracts have in common.
+/// Members that both contracts have in common.
 struct Layer {
   using Problem = lstm::Problem;
   static constexpr auto steps = &Problem::steps, batch = &Problem::batch, inputs = &Problem::inputs,
@@ -133,7 +133,7 @@ struct Lstm : lstm::Layer, FromParts<Lstm> {
   using Expected = std::vector<Positions>;  ///< the elements of each part that are judged
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  /// Those of the products.
+  /// Operations of the products alone.
   static double flops(const Problem& p) { return 2 * product(p.rows(), p.gates(), p.inputs + p.hidden); }
 };
 
