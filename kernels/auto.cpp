@@ -16,6 +16,7 @@
 #include "assay/ops/batch_gradient.hpp"
 #include "assay/ops/conv2d.hpp"
 #include "assay/ops/elementwise.hpp"
+#include "assay/ops/embedding.hpp"
 #include "assay/ops/gemm.hpp"
 #include "assay/ops/im2col.hpp"
 #include "assay/ops/lora.hpp"
@@ -32,7 +33,8 @@
 namespace assay {
 namespace {
 
-constexpr char fused[] = "fused", online[] = "online", simd[] = "simd", winograd[] = "winograd";
+constexpr char fused[] = "fused", online[] = "online", simd[] = "simd", sorted[] = "sorted",
+               winograd[] = "winograd";
 
 /// The best tier here.
 const blocked::Tier& tier() {
@@ -120,6 +122,10 @@ Choice weight_gradient(const conv2d::Problem& p, const Context& context) {
     return {at_best("implicit_gemm"), "with few pixels direct would spend its time transposing dy"};
   if (context.threads > 1) return {"threaded", "threads divide the channels"};
   return {"threaded", "the pixels are enough for tiles of direct"};
+}
+
+Choice lookup(const Embedding::Problem&, const Context&) {
+  return {"threaded", "it fetches rows ahead, on one thread as well"};
 }
 
 /// Two inputs and an output need room for three: from three eighths of the last cache on, a streamed output
@@ -266,6 +272,9 @@ constexpr Pick picks[] = {
     by<Attention, &whole<Attention, online>>,
     by<SoftmaxCrossEntropy, &whole<SoftmaxCrossEntropy, fused>>,
     by_threads<Softmax, fused>,
+    by<Embedding, &lookup>,
+    by_threads<EmbeddingBackward, sorted>,
+    by_threads<Dropout, simd>,
     by<MemoryPoolValidate, &validator>,
     by<TaskGraph, &schedule>,
 };

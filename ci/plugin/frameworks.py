@@ -126,6 +126,18 @@ def torch_kernels():
     def softmax(x, y, rows, cols):
         y.view(rows, cols).copy_(torch.softmax(x.view(rows, cols), 1))
 
+    @assay.variant("embedding", name="torch", summary="torch.nn.functional.embedding", arrays="torch")
+    def embedding(ids, table, y, n, rows, d):
+        y.view(n, d).copy_(nn.embedding(ids, table.view(rows, d)))
+
+    @assay.variant("embedding_backward", name="torch", summary="aten::embedding_dense_backward", arrays="torch")
+    def embedding_backward(ids, dy, dtable, n, rows, d):
+        dtable.view(rows, d).copy_(torch.ops.aten.embedding_dense_backward(dy.view(n, d), ids, rows, -1, False))
+
+    @assay.variant("dropout", name="torch", summary="aten::native_dropout_backward, which takes a mask", arrays="torch")
+    def dropout(x, keep, y, p):
+        y.copy_(torch.ops.aten.native_dropout_backward(x, keep.bool(), 100 / (100 - p)))
+
     @assay.variant("softmax_cross_entropy", name="torch", arrays="torch",
                    summary="torch.nn.functional.cross_entropy and its gradient by autograd")
     def softmax_cross_entropy(x, label, loss, dx, rows, cols, smoothing):

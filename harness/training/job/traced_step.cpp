@@ -198,6 +198,23 @@ Cases elements(const Call& call, std::size_t count, const std::string& operation
   return {{operation, fmt::format("{}={}", image ? "n=1,c=1,h=1,w" : "n", all)}};
 }
 
+/// A trace does not have the ids: those of words stand for them.
+Cases lookup(const Call& call) {
+  const Extents& table = call.extents(0);
+  if (!call.is_f32(0) || !is_dense(call, 0) || table.size() != 2) return {};
+  return {{"embedding",
+           fmt::format("n={},rows={},d={},ids=words", elements_of(call.extents(1)), table[0], table[1])}};
+}
+
+/// None where an id is padding, or sums are scaled by how often their id comes.
+Cases lookup_gradient(const Call& call) {
+  const Extents& dy = call.extents(0);
+  const bool plain = call.value(3) == "-1" && call.value(4) == "False";
+  if (!call.is_f32(0) || !is_dense(call, 0) || dy.empty() || !plain) return {};
+  return {{"embedding_backward", fmt::format("n={},rows={},d={},ids=words", elements_of(call.extents(1)),
+                                             call.value(2), dy.back())}};
+}
+
 Cases bias_gradient(const Call& call) {
   const Extents all_but_channels = call.extents(0).size() == 2 ? Extents{0} : Extents{0, 2, 3};
   if (call.numbers(1) != all_but_channels) return {};
@@ -239,6 +256,8 @@ const std::map<std::string_view, CaseRule>& rules() {
       {"aten::native_batch_norm_backward",
        [](const Call& c) { return batch_norm(c, 1, 7, "batch_norm_backward"); }},
       {"aten::_softmax", softmax},
+      {"aten::embedding", lookup},
+      {"aten::embedding_dense_backward", lookup_gradient},
       {"aten::gelu", [=](const Call& c) { return gelu(c, 1, ""); }},
       {"aten::gelu_backward", [=](const Call& c) { return gelu(c, 2, "_backward"); }},
       {"aten::relu", [](const Call& c) { return elements(c, 1, "elementwise_relu", true); }},

@@ -289,6 +289,20 @@ TEST(OperatorCases, AreSoftmaxOfTheLastExtent) {
   EXPECT_THAT(cases("aten::_softmax", {f32({8, 4, 64}, {256, 64, 1}), value("1")}), IsEmpty());
 }
 
+TEST(OperatorCases, AreLookupsAndTheirGradient) {
+  const TraceArgument ids{.type = "long int", .extents = {{8, 64}}};
+  EXPECT_THAT(texts(cases("aten::embedding", {f32({1000, 128}), ids, value("-1")})),
+              ElementsAre("embedding/n=512,rows=1000,d=128,ids=words"));
+  const auto gradient = [&](const char* padding, const char* scaled) {
+    return cases("aten::embedding_dense_backward",
+                 {f32({8, 64, 128}), ids, value("1000"), value(padding), value(scaled)});
+  };
+  EXPECT_THAT(texts(gradient("-1", "False")),
+              ElementsAre("embedding_backward/n=512,rows=1000,d=128,ids=words"));
+  EXPECT_THAT(gradient("0", "False"), IsEmpty());
+  EXPECT_THAT(gradient("-1", "True"), IsEmpty());
+}
+
 TEST(OperatorCases, AreNoneForExtentsThatNoMemoryHolds) {
   const Index many = Index{1} << 40;
   EXPECT_THAT(cases("aten::mm", {f32({many, many}), f32({many, many})}), IsEmpty());

@@ -1,0 +1,109 @@
+// The idea: ids are sorted by their rows, in as many steps as there are ids and rows. Each row of the
+// gradient is then summed in registers and written once, where `naive` writes zeros and reads and writes it
+// again for each id. Threads divide the columns, so that it does not matter how often an id comes. Limit:
+// gradients of few columns leave threads idle.
+
+#include "team.hpp"
+#include "tiers.hpp"
+
+#include "assay/ops/embedding.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#define HWY_TARGET_INCLUDE "embedding/sorted.cpp"
+#include "vectors_inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::embedding::HWY_NAMESPACE {
+
+using namespace assay::HWY_NAMESPACE;
+
+/// Writes `count` vectors of the sum of some rows of dy, `d` apart.
+template <Index count, class Access>
+HWY_INLINE void sum(const float* dy, Index d, const Index* id, const Index* last, float* to, Access access) {
+  Vector sums[count];
+  for (Index k = 0; k < count; ++k) sums[k] = hn::Zero(Floats());
+  for (; id < last; ++id) {
+    const float* const row = dy + *id * d;
+    for (Index k = 0; k < count; ++k) sums[k] = hn::Add(sums[k], access.load(row + k * lanes));
+  }
+  for (Index k = 0; k < count; ++k) access.store(sums[k], to + k * lanes);
+}
+
+/// The columns [begin, end) of the gradient. The ids of row r stand in [first[r], first[r + 1]) of `order`.
+void columns(const Problem& p, const float* dy, const Index* first, const Index* order, Index begin,
+             Index end, float* dtable) {
+  for (Index r = 0; r < p.rows; ++r) {
+    const Index *const id = order + first[r], *const last = order + first[r + 1];
+    float* const to = dtable + r * p.d;
+    Index j = begin;
+    for (; j + 4 * lanes <= end; j += 4 * lanes) sum<4>(dy + j, p.d, id, last, to + j, Whole{});
+    for (; j + lanes <= end; j += lanes) sum<1>(dy + j, p.d, id, last, to + j, Whole{});
+    if (j < end) sum<1>(dy + j, p.d, id, last, to + j, Some{end - j});
+  }
+}
+
+}  // namespace assay::embedding::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::embedding {
+
+HWY_EXPORT(columns);
+
+namespace {
+
+/// The numbers of the ids, sorted by the rows that the ids name.
+class Sorted {
+ public:
+  explicit Sorted(const Problem& p)
+      : first_(static_cast<std::size_t>(p.rows) + 2), order_(static_cast<std::size_t>(p.n)) {}
+
+  void sort(const Buffer<Index>& ids) {
+    // While ids are put in their places, the place of the next one of row r stands one further, in r + 1.
+    std::ranges::fill(first_, 0);
+    for (const Index id : ids) ++first_[static_cast<std::size_t>(id) + 2];
+    for (std::size_t r = 2; r < first_.size(); ++r) first_[r] += first_[r - 1];
+    for (Index i = 0; i < ids.size(); ++i) {
+      order_[static_cast<std::size_t>(first_[static_cast<std::size_t>(ids[i]) + 1]++)] = i;
+    }
+  }
+  const Index* first() const { return first_.data(); }
+  const Index* order() const { return order_.data(); }
+
+ private:
+  std::vector<Index> first_, order_;
+};
+
+template <class Function>
+auto kernel_of(Function* function, const Problem& p, int threads) {
+  return [=, sorted = Sorted(p)](const EmbeddingBackward::Input& in, EmbeddingBackward::Output& out) mutable {
+    sorted.sort(in.ids);
+    on_shares(threads, p.d, [&](Index begin, Index end) {
+      function(p, in.dy.data(), sorted.first(), sorted.order(), begin, end, out.dtable.data());
+    });
+  };
+}
+
+/// Numbers of dy and of the gradient below which a call is too short for a second thread. Chosen, not
+/// measured: that of sums of channels.
+constexpr Index break_even = 262144;
+
+const Register registered{[](Registry& r) {
+  const auto tiers = tiers_in(HWY_DISPATCH_TABLE(columns));
+  add_tiers<EmbeddingBackward>(
+      r, tiers,
+      {.name = "sorted", .summary = "ids sorted by rows, each of which is written once, vectors of {}"},
+      [](const auto& tier, const Problem& p, const auto&) { return kernel_of(tier.function, p, 1); });
+  add_threaded<EmbeddingBackward>(
+      r, "the best tier of sorted on every thread, columns divided",
+      [best = best_of(tiers).function](const Problem& p, const auto&, const Context& context) {
+        const bool too_short = (p.n + p.rows) * p.d < break_even;
+        return kernel_of(best, p, started_team(context, too_short, (p.d + 15) / 16));
+      });
+}};
+
+}  // namespace
+}  // namespace assay::embedding
+#endif
