@@ -18,7 +18,7 @@ public='agreement=core/registry error=core/registry failure=core/registry figure
   audit=core/check caches=core/machine csv=core/text
   interval=core/statistics machine=core/machine compare=bench/compare epoch=bench/report report=bench/report'
 for header in harness/include/assay/*.hpp harness/include/assay/detail/*.hpp; do
-  name=$(basename "$header" .hpp)
+  name=${header##*/} name=${name%.hpp}
   case " $public" in *[[:space:]]"$name="*) continue ;; esac
   for source in harness/core/*/"$name.cpp" harness/bench/*/"$name.cpp" harness/training/*/"$name.cpp"; do
     [ ! -e "$source" ] || { room=${source%/*}; public="$public $name=${room#harness/}"; }

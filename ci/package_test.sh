@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: package_test.sh BUILD
 # Packs BUILD, unpacks its .deb below a root of its own, looks at what is there, and builds the kernel of the consumer
-# against it, once by CMake and once by pkg-config.
+# against it, once by CMake and once by pkg-config. Then starter.sh.
 set -eu
 build=$(cd "$1" && pwd)
 work=$build/package
@@ -55,3 +55,4 @@ pc=$(find "$prefix" -name assay.pc)
 eval "set -- $(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs assay)"
 quietly pkg-config.log "${CXX:-c++}" -o "$work/by_pkg_config" "$consumer/$variant.cpp" "$@"
 names "$work/by_pkg_config" || fail 'what pkg-config links lacks a variant'
+"$consumer/starter.sh" "$prefix" "$work"

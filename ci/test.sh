@@ -3,9 +3,11 @@
 # From a bare system to tested: installs the missing packages, then builds and tests. Warnings are errors in every build
 # that it begins.
 #   no option  whatever must never break, in a quarter of an hour on two processors: the build that is measured with
-#              `check`, the tests of the harness and of contracts, a foreign project, a page in a browser
-#   --all      all of that, and the harness and every tier sanitized, cheats, packages, plug-ins, clusters, revisions,
-#              each source by itself, threaded kernels under the thread sanitizer, readers of files under a fuzzer
+#              `check`, with the best tier of this processor alone, the tests of the harness and of contracts, a
+#              foreign project, a page in a browser
+#   --all      all of that with every tier, gates and recordings from beginning to end, the harness and every tier
+#              sanitized, cheats, packages, plug-ins, clusters, revisions, each source by itself, threaded kernels
+#              under the thread sanitizer, readers of files under a fuzzer
 #   --shard I/N  of --all, the parts of machine I of N, counted from 0
 # Exit codes: 0 all passed, 2 a package is missing and this is not root, else the code of the first failure.
 set -eu
@@ -65,8 +67,10 @@ configured() {
 tested="ctest --output-on-failure --no-tests=error --parallel 3 --test-dir"
 
 release() {
-  stage 'Release: building all that is measured' $release_build
-  configured release -DASSAY_BUILD_TESTS=ON -DASSAY_TIERS=usual
+  built=native seconds=$first_build
+  [ $all = no ] || built=usual seconds=$release_build
+  stage 'Release: building all that is measured' "$seconds"
+  configured release -DASSAY_BUILD_TESTS=ON -DASSAY_TIERS=$built
   cmake --build --preset release
 }
 
@@ -104,9 +108,9 @@ packages() {
 }
 clusters() {
   release
-  stage 'Dividing gates among machines, and building revisions in several layouts'
-  cmake --build build/release --target assay_planted assay_revision_programs
-  $tested build/release -L 'cluster|revision'
+  stage 'Dividing gates among machines, building revisions in several layouts, and gates and recordings that take long'
+  cmake --build build/release --target assay_planted assay_revision_programs end_to_end_tests
+  $tested build/release -L 'cluster|revision|long'
 }
 # Hides nothing behind sources compiled together: each has to include what it uses.
 apart() {
