@@ -4,7 +4,6 @@
 #include "core/files/this_program.hpp"
 #include "core/plugin/library.hpp"
 #include "core/registry/erased_operation.hpp"
-#include "core/registry/parts.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // A contract's problem with inputs filled: variants are checked on it, timed, and its judge is tried.
 #pragma once
 
-#include "core/registry/timed.hpp"
+#include "core/registry/content.hpp"
 
 #include <functional>
 #include <memory>
@@ -15,6 +15,12 @@ class Surroundings;
 }
 
 namespace assay::detail {
+
+/// Gives the elements [begin, end) the value of poison_value().
+void poison(const BufferView& part, Index begin, Index end);
+
+/// Notes in `outcome`, if it agreed until now, that it does not, and why.
+void blame(Agreement& outcome, std::string detail);
 
 /// A few slices of calls of a kernel that is prepared after this was made, each judged. Defined in
 /// core/check.
@@ -45,6 +51,25 @@ struct Place {
 };
 /// Returns where the work of a variant is done: by itself, or by the one that it picks.
 using Placing = std::function<Place(std::size_t variant, const Context& context)>;
+
+/// A problem with its input, and what is known of it.
+struct Subject {
+  const ErasedContract& contract;
+  Owned problem;
+  Setting setting;  ///< its random numbers go on from where those of the input ended
+  Setting before;   ///< the same before the input was made
+  Owned input;
+  Content content;  ///< of the input
+
+  Subject(const ErasedContract& its_contract, Owned its_problem, Setting its_setting);
+  /// As Content::written_part(). The input is made again, in the same memory, where one was written to.
+  std::string_view written_part(Content::Look look);
+  Owned fresh_output() const;
+  Agreement judge(const void* expected, const void* output) const;
+  /// Judges those units of an output, or all of it when there are none, by an expectation of its own. Of all
+  /// of it, it has the figures as well.
+  Agreement judge_in(const void* output, std::vector<Index> units, std::uint64_t seed) const;
+};
 
 class ErasedWorkload final : public Workload {
  public:
