@@ -5,6 +5,7 @@
 
 #include "core/markup/embedded_page.hpp"
 #include "core/markup/escaping.hpp"
+#include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
 #include "core/text/utf8.hpp"
 
@@ -15,11 +16,6 @@
 
 namespace assay::doc {
 namespace {
-
-template <class Use>
-auto visited(const Block& block, const Use& use) {
-  return std::visit(use, static_cast<const Block::variant&>(block));
-}
 
 /// Writes null for an empty text: the value is not known.
 Json value_of(const Text& text) {
@@ -78,7 +74,7 @@ void add(Json& out, const Fence& fence) {
 void add(Json& out, const Details& details) { add(out, details.blocks); }
 
 void add(Json& out, const std::vector<Block>& blocks) {
-  for (const Block& block : blocks) visited(block, [&](const auto& one) { add(out, one); });
+  for (const Block& block : blocks) std::visit([&](const auto& one) { add(out, one); }, block);
 }
 
 std::string csv_cell(const std::string& text) {
@@ -87,6 +83,75 @@ std::string csv_cell(const std::string& text) {
 }
 
 std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : ""; }
+
+/// The name of the column in the head of a table.
+std::string head_of(const Column& column) {
+  if (!column.name.empty()) return column.name;
+  std::string out = column.tag;
+  std::ranges::replace(out, '_', ' ');
+  return out;
+}
+
+/// The first column names the row and stays. In a table of one row only empty columns fold.
+bool is_folded(const Table& table, std::size_t column) {
+  if (column == 0 || !table.columns[column].folds) return false;
+  const std::string first = table.rows.front()[column].plain();
+  if (table.rows.size() < 2 && !first.empty()) return false;
+  return std::ranges::all_of(table.rows, [&](const auto& row) { return row[column].plain() == first; });
+}
+
+/// The part of a table that readers see, without columns of data alone, and without those that are all the
+/// same.
+struct ShownTable {
+  std::vector<const Column*> columns;
+  std::vector<std::vector<Text>> rows;  ///< as long as `columns`
+  Text same;                            ///< the columns that were left out, in a sentence; may be empty
+  std::size_t more = 0;                 ///< rows beyond the most that the table shows
+};
+
+ShownTable shown_part(const Table& table) {
+  ShownTable out;
+  std::vector<std::size_t> kept;
+  std::vector<Text> same;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.columns[i].data_only) continue;
+    if (is_folded(table, i)) {
+      const Text& value = table.rows.front()[i];
+      if (!value.empty()) same.push_back(head_of(table.columns[i]) + " " + value);
+    } else {
+      kept.push_back(i);
+      out.columns.push_back(&table.columns[i]);
+    }
+  }
+  const std::size_t most = table.most == 0 ? table.rows.size() : std::min(table.most, table.rows.size());
+  for (std::size_t i = 0; i < most; ++i) {
+    auto& row = out.rows.emplace_back();
+    for (const std::size_t column : kept) row.push_back(table.rows[i][column]);
+  }
+  out.more = table.rows.size() - most;
+  if (!same.empty()) {
+    out.same = fmt::format("In all {} rows: ", count_text(static_cast<std::int64_t>(table.rows.size()))) +
+               joined(same, "; ") + ".";
+  }
+  return out;
+}
+
+/// Whether the column has numbers, which stand right.
+bool stands_right(const ShownTable& table, std::size_t column) {
+  const Column& own = *table.columns[column];
+  if (own.left) return false;
+  if (!own.unit.empty()) return true;
+  bool has_numbers = false;
+  for (const auto& row : table.rows) {
+    if (row[column].empty()) continue;
+    if (row[column].number() == nullptr) return false;
+    has_numbers = true;
+  }
+  return has_numbers;
+}
+
+/// "12 rows", of a table that is folded away.
+std::string rows_text(std::size_t rows) { return quantity_text(static_cast<std::int64_t>(rows), "row"); }
 
 std::string line_of(const Text& text, Place prose_place, Place code_place) {
   std::string out, prose;
@@ -139,7 +204,7 @@ class MarkdownWriter {
   std::string blocks(const std::vector<Block>& all) {
     std::string out;
     for (const Block& block : all) {
-      const std::string own = visited(block, [&](const auto& one) { return of(one); });
+      const std::string own = std::visit([&](const auto& one) { return of(one); }, block);
       if (own.empty()) continue;
       if (!out.empty()) out += "\n";
       out += own;
@@ -173,7 +238,7 @@ class MarkdownWriter {
 
   std::string of(const Table& table) const {
     if (table.rows.empty()) return table.instead.empty() ? "" : escaped(table.instead) + "\n";
-    const ShownTable shown = doc::shown(table);
+    const ShownTable shown = shown_part(table);
     std::string out = "|", rule = "|";
     for (std::size_t i = 0; i < shown.columns.size(); ++i) {
       out += fmt::format(" {} |", cell(head_of(*shown.columns[i])));
@@ -235,7 +300,7 @@ class PageWriter {
 
   std::string blocks(const std::vector<Block>& all) {
     std::string out;
-    for (const Block& block : all) out += visited(block, [&](const auto& one) { return of(one); });
+    for (const Block& block : all) out += std::visit([&](const auto& one) { return of(one); }, block);
     return out;
   }
 
@@ -274,7 +339,7 @@ class PageWriter {
 
   std::string of(const Table& table) const {
     if (table.rows.empty()) return table.instead.empty() ? "" : "<p>" + html(table.instead) + "</p>\n";
-    const ShownTable shown = doc::shown(table);
+    const ShownTable shown = shown_part(table);
     std::string out =
         fmt::format("<div class=\"wide\"><table{}>\n<thead><tr>", table.sorts ? " class=\"sorted\"" : "");
     std::vector<bool> right;
@@ -335,7 +400,6 @@ std::string script(const std::string& id, const std::string& json) {
                      escaped(json, Place::json));
 }
 
-constexpr std::size_t widest = 80;
 constexpr std::size_t most_terminal_bytes = 400;
 
 std::string terminal(const Text& text) {
@@ -349,7 +413,7 @@ std::string terminal(const Text& text) {
 }
 
 std::string wrapped_line(const std::string& text, const std::string& first, const std::string& next) {
-  return wrapped(first + text, widest, next) + "\n";
+  return wrapped(first + text, terminal_width, next) + "\n";
 }
 
 /// A cell, and apart from it the interval of its number, so that numbers are aligned.
@@ -426,7 +490,7 @@ std::string lines_of(const ShownTable& table) {
       continue;
     }
     width += grid.middle[i] + (grid.range[i] > 0 ? grid.range[i] + 1 : 0) + 2;
-    const bool fits = indent + width <= widest + 2 && !grid.wraps(i) && below.empty();
+    const bool fits = indent + width <= terminal_width + 2 && !grid.wraps(i) && below.empty();
     (fits || beside.empty() ? beside : below).push_back(i);
   }
   std::string out, head;
@@ -468,7 +532,7 @@ std::string of(const List& list) {
 
 std::string of(const Table& table) {
   if (table.rows.empty()) return table.instead.empty() ? "" : wrapped_line(table.instead, "", "  ");
-  const ShownTable shown = doc::shown(table);
+  const ShownTable shown = shown_part(table);
   std::string out = lines_of(shown);
   if (shown.more > 0) out += fmt::format("and {} more\n", shown.more);
   if (!shown.same.empty()) out += wrapped_line(terminal(shown.same), "", "  ");
@@ -618,7 +682,7 @@ Page to_page(const Document& document) {
 
 std::string to_text(const std::vector<Block>& blocks) {
   std::string out;
-  for (const Block& block : blocks) out += visited(block, [](const auto& one) { return of(one); });
+  for (const Block& block : blocks) out += std::visit([](const auto& one) { return of(one); }, block);
   return out;
 }
 
