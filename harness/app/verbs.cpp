@@ -1,6 +1,6 @@
 #include "app/verbs.hpp"
 
-#include "core/statistics/decision.hpp"
+#include "core/tune/turns.hpp"
 
 #include <array>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "core/statistics/decision.hpp"
+#include "core/tune/turns.hpp"
 
 #include <gtest/gtest.h>
 
