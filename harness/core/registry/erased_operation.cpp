@@ -98,8 +98,7 @@ std::unique_ptr<Workload> ErasedOperation::open(std::string_view problem, Settin
   const auto at = [this, of = std::string(problem)](std::size_t variant, const Context& context) {
     return place(variant, of, context);
   };
-  return std::make_unique<detail::ErasedWorkload>(contract_, variants_, at, parse(problem),
-                                                  std::move(setting));
+  return detail::workload_of(contract_, variants_, at, parse(problem), std::move(setting));
 }
 
 void ErasedOperation::add(std::unique_ptr<detail::ErasedVariant> variant, const VariantInfo& origin) {

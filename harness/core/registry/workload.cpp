@@ -1,5 +1,7 @@
 #include "core/registry/workload.hpp"
 
+#include "core/registry/content.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -89,6 +92,54 @@ std::optional<double> largest_gap(std::span<const Figure> figures) {
   }
   return out;
 }
+
+/// A problem with its input, and what is known of it.
+struct Subject {
+  const ErasedContract& contract;
+  Owned problem;
+  Setting setting;  ///< its random numbers go on from where those of the input ended
+  Setting before;   ///< the same before the input was made
+  Owned input;
+  Content content;  ///< of the input
+
+  Subject(const ErasedContract& its_contract, Owned its_problem, Setting its_setting)
+      : contract(its_contract),
+        problem(std::move(its_problem)),
+        setting(std::move(its_setting)),
+        before(setting),
+        input(contract.make_input(problem.get(), setting)),
+        content(contract.inputs(input.get()), {problem.get(), input.get(), setting}) {}
+
+  /// As Content::written_part(). The input is made again, in the same memory, where one was written to.
+  std::string_view written_part(Content::Look look) {
+    return content.written_part(look, [this] {
+      Setting again = before;
+      again.placement = {};
+      const Owned fresh = contract.make_input(problem.get(), again);
+      const std::vector<BufferView> from = contract.inputs(fresh.get());
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        if (from[i].size > 0) std::memcpy(content.parts()[i].data, from[i].data, from[i].bytes());
+      }
+    });
+  }
+  Owned fresh_output() const { return contract.make_output(problem.get(), input.get(), setting); }
+  Agreement judge(const void* expected, const void* output) const {
+    return contract.judge(problem.get(), input.get(), expected, output);
+  }
+  /// Judges those units of an output, or all of it when there are none, by an expectation of its own. Of all
+  /// of it, it has the figures as well.
+  Agreement judge_in(const void* output, std::vector<Index> units, std::uint64_t seed) const {
+    Setting its = setting;
+    its.rng = Rng(seed);
+    its.units = std::move(units);
+    const Owned expected = contract.expect(problem.get(), input.get(), its);
+    Agreement outcome = judge(expected.get(), output);
+    if (outcome.agrees && its.units.empty()) {
+      outcome.figures = contract.figures(problem.get(), input.get(), expected.get(), output);
+    }
+    return outcome;
+  }
+};
 
 /// A kernel that is ready to be timed: each call with another input, and judged afterwards.
 class ErasedTimed final : public Timed {
@@ -374,6 +425,132 @@ void compare_units(const BufferView& part, Index units, Rng& rng, int tries,
   }
 }
 
+class ErasedWorkload final : public Workload {
+ public:
+  ErasedWorkload(const ErasedContract& contract, const Variants& variants, Placing place, Owned problem,
+                 Setting setting)
+      : variants_(variants),
+        place_(std::move(place)),
+        subject_(contract, std::move(problem), std::move(setting)) {}
+
+  Cost cost() const override { return subject_.contract.cost(subject_.problem.get()); }
+
+  Agreement check(std::size_t asked, const Context& given, double rehearsal_seconds) override {
+    const auto [variant, context, reason] = place_(asked, given);
+    subject_.content.restore();
+    static_cast<void>(expected());  // before a kernel has had the input
+    const Owned output = subject_.fresh_output();
+    const Rehearsal rehearsal;
+    ErasedTimed timed(*variants_.at(variant), context, subject_, output.get());
+    timed.repeat(1);
+    Agreement outcome = guards_of(subject_.contract.outputs(output.get())) & judge(output);
+    if (outcome.agrees) outcome.figures = figures(output);
+    timed.note_figures(outcome.figures);
+    if (variant == naive) naive_error_ = outcome.rms_error();
+    const bool once = rehearsal_seconds <= 0;
+    const Fill fill = subject_.setting.fill;
+    if (!once && fill == Fill::uniform && variants_.at(variant)->info.precision.empty()) {
+      std::string found = fewer_digits(outcome.rounded, outcome.rms_error(), naive_error(), "naive");
+      if (!found.empty()) blame(outcome, std::move(found));
+    }
+    const std::string_view written = subject_.written_part(Content::Look::all);
+    if (!written.empty()) blame_for_input(outcome, written);
+    rehearsal.look_around(outcome);
+    if (!once && outcome.agrees) rehearsal.take(timed, context, fill, rehearsal_seconds, outcome);
+    subject_.content.restore();
+    if (!once && outcome.agrees && !timed.updates_in_place() && !outcome.figures.empty()) {
+      timed.repeat(1);
+      std::string found = other_figures(outcome.figures, figures(output));
+      if (!found.empty()) blame(outcome, std::move(found));
+    }
+    return outcome;
+  }
+
+  std::unique_ptr<Timed> timed(std::size_t asked, const Context& given) override {
+    const auto [variant, context, reason] = place_(asked, given);
+    if (!shared_output_) shared_output_ = subject_.fresh_output();
+    return std::make_unique<ErasedTimed>(*variants_.at(variant), context, subject_, shared_output_.get());
+  }
+
+  double renewals_that_show(std::uint64_t seed, int tries) override {
+    if (std::ranges::all_of(subject_.content.parts(), [](const BufferView& part) {
+          return part.size == 0 || part.role == Role::steady || part.role == Role::constant;
+        }))
+      return 1;
+    const Owned output = subject_.fresh_output();
+    ErasedTimed timed(*variants_.at(naive), Context{}, subject_, output.get());
+    Rng rng(seed);
+    int shown = 0;
+    for (int i = 0; i < tries; ++i) {
+      timed.arm(rng.next());
+      timed.renew(rng.next(), Renewal::untimed);
+      timed.call_unwatched();
+      timed.renew(rng.next(), Renewal::untimed);
+      if (!timed.judge(rng.next()).agrees) ++shown;
+    }
+    subject_.content.restore();
+    return static_cast<double>(shown) / tries;
+  }
+
+  std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) override {
+    const auto units = subject_.contract.units(subject_.problem.get());
+    if (!units) return {};
+    std::vector<std::string> faults;
+    const Owned output = written_by_naive();
+    Rng rng(seed);
+    const auto whole = [&] { return judge(output); };
+    const auto in_units = [&](std::vector<Index> some) {
+      return subject_.judge_in(output.get(), std::move(some), seed);
+    };
+    for (const BufferView& part : subject_.contract.outputs(output.get())) {
+      compare_units(part, *units, rng, tries, whole, in_units, faults);
+    }
+    return faults;
+  }
+
+  std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) override {
+    const Owned output = written_by_naive();
+    std::vector<std::string> survivors;
+    Rng rng(seed);
+    for (const BufferView& part : subject_.contract.outputs(output.get())) {
+      spoil(
+          part, rng, tries, [&] { return judge(output).agrees; }, survivors);
+    }
+    return survivors;
+  }
+
+ private:
+  const void* expected() {
+    if (!expected_) {
+      Setting setting = subject_.setting;
+      setting.rng = Rng(secret());  // where only a sample is expected, no kernel knows which
+      expected_ = subject_.contract.expect(subject_.problem.get(), subject_.input.get(), setting);
+    }
+    return expected_.get();
+  }
+  Agreement judge(const Owned& output) { return subject_.judge(expected(), output.get()); }
+  std::vector<Figure> figures(const Owned& output) {
+    return subject_.contract.figures(subject_.problem.get(), subject_.input.get(), expected(), output.get());
+  }
+  /// An output that naive has written.
+  Owned written_by_naive() {
+    Owned output = subject_.fresh_output();
+    ErasedTimed(*variants_.at(naive), Context{}, subject_, output.get()).call_unwatched();
+    return output;
+  }
+  double naive_error() {
+    if (!naive_error_) naive_error_ = judge(written_by_naive()).rms_error();
+    return *naive_error_;
+  }
+
+  const Variants& variants_;
+  Placing place_;
+  Subject subject_;
+  Owned expected_{nullptr, nullptr};
+  Owned shared_output_{nullptr, nullptr};
+  std::optional<double> naive_error_;  ///< root mean square, in units of the bound
+};
+
 }  // namespace
 
 void poison(const BufferView& part, Index begin, Index end) {
@@ -398,156 +575,10 @@ void blame(Agreement& outcome, std::string detail) {
   outcome.detail = std::move(detail);
 }
 
-Subject::Subject(const ErasedContract& its_contract, Owned its_problem, Setting its_setting)
-    : contract(its_contract),
-      problem(std::move(its_problem)),
-      setting(std::move(its_setting)),
-      before(setting),
-      input(contract.make_input(problem.get(), setting)),
-      content(contract.inputs(input.get()), {problem.get(), input.get(), setting}) {}
-
-std::string_view Subject::written_part(Content::Look look) {
-  return content.written_part(look, [this] {
-    Setting again = before;
-    again.placement = {};
-    const Owned fresh = contract.make_input(problem.get(), again);
-    const std::vector<BufferView> from = contract.inputs(fresh.get());
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      if (from[i].size > 0) std::memcpy(content.parts()[i].data, from[i].data, from[i].bytes());
-    }
-  });
-}
-
-Owned Subject::fresh_output() const { return contract.make_output(problem.get(), input.get(), setting); }
-
-Agreement Subject::judge(const void* expected, const void* output) const {
-  return contract.judge(problem.get(), input.get(), expected, output);
-}
-
-Agreement Subject::judge_in(const void* output, std::vector<Index> units, std::uint64_t seed) const {
-  Setting its = setting;
-  its.rng = Rng(seed);
-  its.units = std::move(units);
-  const Owned expected = contract.expect(problem.get(), input.get(), its);
-  Agreement outcome = judge(expected.get(), output);
-  if (outcome.agrees && its.units.empty()) {
-    outcome.figures = contract.figures(problem.get(), input.get(), expected.get(), output);
-  }
-  return outcome;
-}
-
-ErasedWorkload::ErasedWorkload(const ErasedContract& contract, const Variants& variants, Placing place,
-                               Owned problem, Setting setting)
-    : variants_(variants),
-      place_(std::move(place)),
-      subject_(contract, std::move(problem), std::move(setting)) {}
-
-Agreement ErasedWorkload::check(std::size_t asked, const Context& given, double rehearsal_seconds) {
-  const auto [variant, context, reason] = place_(asked, given);
-  subject_.content.restore();
-  static_cast<void>(expected());  // before a kernel has had the input
-  const Owned output = subject_.fresh_output();
-  const Rehearsal rehearsal;
-  ErasedTimed timed(*variants_.at(variant), context, subject_, output.get());
-  timed.repeat(1);
-  Agreement outcome = guards_of(subject_.contract.outputs(output.get())) & judge(output);
-  if (outcome.agrees) outcome.figures = figures(output);
-  timed.note_figures(outcome.figures);
-  if (variant == naive) naive_error_ = outcome.rms_error();
-  const bool once = rehearsal_seconds <= 0;
-  const Fill fill = subject_.setting.fill;
-  if (!once && fill == Fill::uniform && variants_.at(variant)->info.precision.empty()) {
-    std::string found = fewer_digits(outcome.rounded, outcome.rms_error(), naive_error(), "naive");
-    if (!found.empty()) blame(outcome, std::move(found));
-  }
-  const std::string_view written = subject_.written_part(Content::Look::all);
-  if (!written.empty()) blame_for_input(outcome, written);
-  rehearsal.look_around(outcome);
-  if (!once && outcome.agrees) rehearsal.take(timed, context, fill, rehearsal_seconds, outcome);
-  subject_.content.restore();
-  if (!once && outcome.agrees && !timed.updates_in_place() && !outcome.figures.empty()) {
-    timed.repeat(1);
-    std::string found = other_figures(outcome.figures, figures(output));
-    if (!found.empty()) blame(outcome, std::move(found));
-  }
-  return outcome;
-}
-
-std::unique_ptr<Timed> ErasedWorkload::timed(std::size_t asked, const Context& given) {
-  const auto [variant, context, reason] = place_(asked, given);
-  if (!shared_output_) shared_output_ = subject_.fresh_output();
-  return std::make_unique<ErasedTimed>(*variants_.at(variant), context, subject_, shared_output_.get());
-}
-
-double ErasedWorkload::renewals_that_show(std::uint64_t seed, int tries) {
-  if (std::ranges::all_of(subject_.content.parts(), [](const BufferView& part) {
-        return part.size == 0 || part.role == Role::steady || part.role == Role::constant;
-      }))
-    return 1;
-  const Owned output = subject_.fresh_output();
-  ErasedTimed timed(*variants_.at(naive), Context{}, subject_, output.get());
-  Rng rng(seed);
-  int shown = 0;
-  for (int i = 0; i < tries; ++i) {
-    timed.arm(rng.next());
-    timed.renew(rng.next(), Renewal::untimed);
-    timed.call_unwatched();
-    timed.renew(rng.next(), Renewal::untimed);
-    if (!timed.judge(rng.next()).agrees) ++shown;
-  }
-  subject_.content.restore();
-  return static_cast<double>(shown) / tries;
-}
-
-std::vector<std::string> ErasedWorkload::faults_of_units(std::uint64_t seed, int tries) {
-  const auto units = subject_.contract.units(subject_.problem.get());
-  if (!units) return {};
-  std::vector<std::string> faults;
-  const Owned output = written_by_naive();
-  Rng rng(seed);
-  const auto whole = [&] { return judge(output); };
-  const auto in_units = [&](std::vector<Index> some) {
-    return subject_.judge_in(output.get(), std::move(some), seed);
-  };
-  for (const BufferView& part : subject_.contract.outputs(output.get())) {
-    compare_units(part, *units, rng, tries, whole, in_units, faults);
-  }
-  return faults;
-}
-
-std::vector<std::string> ErasedWorkload::surviving_corruptions(std::uint64_t seed, int tries) {
-  const Owned output = written_by_naive();
-  std::vector<std::string> survivors;
-  Rng rng(seed);
-  for (const BufferView& part : subject_.contract.outputs(output.get())) {
-    spoil(
-        part, rng, tries, [&] { return judge(output).agrees; }, survivors);
-  }
-  return survivors;
-}
-
-const void* ErasedWorkload::expected() {
-  if (!expected_) {
-    Setting setting = subject_.setting;
-    setting.rng = Rng(secret());  // where only a sample is expected, no kernel knows which
-    expected_ = subject_.contract.expect(subject_.problem.get(), subject_.input.get(), setting);
-  }
-  return expected_.get();
-}
-
-std::vector<Figure> ErasedWorkload::figures(const Owned& output) {
-  return subject_.contract.figures(subject_.problem.get(), subject_.input.get(), expected(), output.get());
-}
-
-Owned ErasedWorkload::written_by_naive() {
-  Owned output = subject_.fresh_output();
-  ErasedTimed(*variants_.at(naive), Context{}, subject_, output.get()).call_unwatched();
-  return output;
-}
-
-double ErasedWorkload::naive_error() {
-  if (!naive_error_) naive_error_ = judge(written_by_naive()).rms_error();
-  return *naive_error_;
+std::unique_ptr<Workload> workload_of(const ErasedContract& contract, const Variants& variants, Placing place,
+                                      Owned problem, Setting setting) {
+  return std::make_unique<ErasedWorkload>(contract, variants, std::move(place), std::move(problem),
+                                          std::move(setting));
 }
 
 }  // namespace assay::detail
