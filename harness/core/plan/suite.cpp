@@ -25,6 +25,9 @@ namespace fs = std::filesystem;
 /// Every plan reads the whole file. The longest accepted trace has 2^20 lines.
 constexpr std::uintmax_t largest_trace = std::uintmax_t{1} << 28;
 
+/// Stands in the place of the fields that the file has; others may follow, as in `trace=a.csv,plans=one`.
+constexpr std::string_view trace_field = "trace";
+
 std::vector<std::string> fields_in(std::string_view text) {
   if (text.empty()) return {};
   const auto parts = parts_of(text, ',');
@@ -368,17 +371,9 @@ std::string name_of(const std::string& text) {
   return out.size() <= longest ? out : fmt::format("{}_{:016x}", out.substr(0, longest - 17), fnv1a(text));
 }
 
-}  // namespace
-
-std::string fields_of(const Operation& operation, const std::string& problem, const fs::path& file) {
-  if (file.empty()) return problem;
-  require_moderate(file);
-  const std::size_t others = problem.find(',');
-  return operation.canonical(
-      operation.name(),
-      operation.problem_of(file) + (others == std::string::npos ? "" : problem.substr(others)));
-}
-
+/// Makes the problem of a case canonical, and finds its file if it names one. `folder` has the suite, below
+/// which its files lie, so that they go with it to other machines; with none, for a command line, the file is
+/// sought from the working directory and may be anywhere. Throws Error naming `where` and the field at fault.
 void make_canonical(Case& row, const Operation& operation, const std::string& where, const fs::path& folder) {
   std::vector<std::string> fields = fields_in(row.problem);
   const auto traces = std::ranges::count_if(fields, is_trace);
@@ -406,7 +401,17 @@ void make_canonical(Case& row, const Operation& operation, const std::string& wh
   }
 }
 
-// In the namespace of the types, so that argument-dependent lookup finds them.
+}  // namespace
+
+std::string fields_of(const Operation& operation, const std::string& problem, const fs::path& file) {
+  if (file.empty()) return problem;
+  require_moderate(file);
+  const std::size_t others = problem.find(',');
+  return operation.canonical(
+      operation.name(),
+      operation.problem_of(file) + (others == std::string::npos ? "" : problem.substr(others)));
+}
+
 void describe(Fields& f, Case& row) {
   f("op", row.operation);
   f("per_step", row.per_step,
