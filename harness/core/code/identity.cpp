@@ -386,14 +386,13 @@ std::vector<std::string> members_of(std::string_view archive) {
   return out;
 }
 
-}  // namespace
-
-std::string why_unknown(const ElfFile& elf) {
-  for (const ElfSection& section : elf.sections) {
-    if (section.name.starts_with(".gnu.lto_")) return "is to be compiled when it is linked";
-  }
-  return "";
+/// Whether it holds machine code: link-time optimization leaves none in objects.
+bool is_compiled(const ElfFile& elf) {
+  return std::ranges::none_of(
+      elf.sections, [](const ElfSection& section) { return section.name.starts_with(".gnu.lto_"); });
 }
+
+}  // namespace
 
 std::vector<CodeIdentity> code_identities(const std::vector<CodeObject>& objects,
                                           const std::string& library) {
@@ -439,9 +438,10 @@ std::string table_of(const std::vector<std::filesystem::path>& objects, const st
   if (!unknown.empty()) return table_text({});
   for (const std::filesystem::path& path : objects) {
     ElfOutcome outcome = read_elf(path);
-    unknown = outcome.unreadable.empty() ? why_unknown(outcome.file) : outcome.unreadable;
-    if (!unknown.empty()) {
-      unknown = fmt::format("{} {}", path.string(), unknown);
+    if (outcome.unreadable.empty() && !is_compiled(outcome.file))
+      outcome.unreadable = "is to be compiled when it is linked";
+    if (!outcome.unreadable.empty()) {
+      unknown = fmt::format("{} {}", path.string(), outcome.unreadable);
       return table_text({});
     }
     read.push_back({source_of(path, build), std::move(outcome.file)});

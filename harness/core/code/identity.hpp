@@ -36,11 +36,7 @@ struct CodeIdentity {
   std::vector<Calls> calls;
 };
 
-/// Why the code of this object cannot be known; empty when it can. Link-time optimization leaves no machine
-/// code in objects.
-std::string why_unknown(const ElfFile& elf);
-
-/// Returns a row for each object that registers variants, by source. All objects pass why_unknown().
+/// Returns a row for each object that registers variants, by source. All objects must hold machine code.
 /// `library` is a hash of the library that is linked beside them and holds the loops of its operations; empty
 /// where there is none.
 std::vector<CodeIdentity> code_identities(const std::vector<CodeObject>& objects,

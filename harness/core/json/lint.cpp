@@ -291,7 +291,6 @@ std::string_view to_string(Rule rule) {
   return names[static_cast<std::size_t>(rule)];
 }
 
-// In the namespace of the type, so that argument-dependent lookup finds it.
 void describe(Fields& f, LintFinding& finding) {
   f.derived("rule", std::string(to_string(finding.rule)));
   ASSAY_FIELDS(f, finding, field, text);

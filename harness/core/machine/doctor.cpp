@@ -290,7 +290,6 @@ std::string to_text(const Examination& examination) {
   return out + fmt::format("; {} warning{}\n", warnings, warnings == 1 ? "" : "s");
 }
 
-// In the namespace of the types, so that argument-dependent lookup finds them.
 ASSAY_FIELDS_OF(NoiseProbe, spread, smallest_visible, weather)
 
 void describe(Fields& f, Diagnosis& finding) {

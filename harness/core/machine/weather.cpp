@@ -26,6 +26,19 @@ double ticks_per_second() {
   return ticks > 0 ? static_cast<double>(ticks) : 100.0;
 }
 
+// A counter of this process and of the threads that it starts from now on; a negative number when refused.
+int open_counter(unsigned type, unsigned long long event) {
+  perf_event_attr what{};
+  what.type = type;
+  what.size = sizeof what;
+  what.config = event;
+  what.inherit = 1;
+  // Counting the kernel as well needs a privilege that a test machine seldom gives.
+  what.exclude_kernel = type == PERF_TYPE_HARDWARE ? 1 : 0;
+  const long opened = syscall(SYS_perf_event_open, &what, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  return static_cast<int>(opened);
+}
+
 // Opened at the first reading and kept: a counter per station would miss threads that started before it.
 int migration_counter() {
   static const int descriptor = open_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS);
@@ -108,18 +121,6 @@ Weather WeatherStation::since() const {
           .involuntary_switches = now.switches - start_.switches,
           .migrations = migrations_known ? now.migrations - start_.migrations : -1,
           .major_faults = now.faults - start_.faults};
-}
-
-int open_counter(unsigned type, unsigned long long event) {
-  perf_event_attr what{};
-  what.type = type;
-  what.size = sizeof what;
-  what.config = event;
-  what.inherit = 1;
-  // Counting the kernel as well needs a privilege that a test machine seldom gives.
-  what.exclude_kernel = type == PERF_TYPE_HARDWARE ? 1 : 0;
-  const long opened = syscall(SYS_perf_event_open, &what, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-  return static_cast<int>(opened);
 }
 
 Counters available_counters() {

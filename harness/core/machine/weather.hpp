@@ -29,7 +29,4 @@ struct Counters {
 };
 Counters available_counters();
 
-// A counter of this process and of the threads that it starts from now on; a negative number when refused.
-int open_counter(unsigned type, unsigned long long event);
-
 }  // namespace assay
