@@ -3,15 +3,6 @@
 #include "assay/error.hpp"
 #include "assay/random.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstddef>
-#include <cstring>
-#include <string_view>
-#include <vector>
-
-#ifdef __linux__
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -20,12 +11,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <csignal>
-#endif
+#include <cstddef>
+#include <cstring>
+#include <string_view>
+#include <vector>
 
 namespace assay {
 
-#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
+#if defined(__x86_64__) || defined(__aarch64__)
 namespace {
 
 #ifdef __x86_64__
