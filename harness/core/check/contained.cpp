@@ -113,13 +113,9 @@ void hand_over_prints() {
 }
 
 /// "std::runtime_error: no such tile", of the exception that is being handled.
-std::string name_of_exception() {
-  const std::type_info* type = abi::__cxa_current_exception_type();
-  return type == nullptr ? "an exception" : demangled(type->name());
-}
-
 std::string current_exception_text() {
-  const std::string name = name_of_exception();
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  const std::string name = type == nullptr ? "an exception" : demangled(type->name());
   try {
     throw;
   } catch (const std::exception& failure) {

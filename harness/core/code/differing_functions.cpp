@@ -130,14 +130,10 @@ class Decoder {
       ++at_;
       return vector(1, next());
     }
-    if (op == 0xc4) {
-      const unsigned map = byte(at_) & 0x1fU;
-      at_ += 2;
-      return vector(map, next());
-    }
-    if (op == 0x62) {
-      const unsigned map = byte(at_) & 7U;
-      at_ += 3;
+    if (op == 0xc4 || op == 0x62) {
+      const bool evex = op == 0x62;
+      const unsigned map = byte(at_) & (evex ? 7U : 0x1fU);
+      at_ += evex ? 3 : 2;
       return vector(map, next());
     }
     if (op != 0x0f) return layout_of(first_map[op], half && !wide ? 2 : 4, wide, byte(at_) >> 3U & 7U);

@@ -2,6 +2,7 @@
 
 #include "assay/error.hpp"
 #include "core/files/child_process.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -52,12 +52,9 @@ std::optional<std::string> start_of(pid_t process) {
 /// Whether the process that a folder is named for runs: `PROCESS-START-XXXXXX`. A folder with another name
 /// may be in use.
 bool may_be_in_use(const std::string& name) {
-  pid_t process = 0;
-  const auto end = std::from_chars(name.data(), name.data() + name.size(), process);
-  const std::size_t first = static_cast<std::size_t>(end.ptr - name.data()),
-                    second = name.find('-', first + 1);
-  if (end.ec != std::errc() || second == std::string::npos || name[first] != '-') return true;
-  return start_of(process) == name.substr(first + 1, second - first - 1);
+  const std::vector<std::string_view> parts = parts_of(name, '-');
+  const auto process = number_from<pid_t>(parts.front());
+  return !process || parts.size() < 3 || start_of(*process) == parts[1];
 }
 
 /// Returns the lock of a folder, or -1 while another process has it. That process may run in another

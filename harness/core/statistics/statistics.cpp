@@ -12,19 +12,6 @@
 namespace assay {
 namespace {
 
-std::vector<double> sorted(std::span<const double> samples) {
-  std::vector<double> out(samples.begin(), samples.end());
-  sort_ascending(out);
-  return out;
-}
-
-double quantile_of_sorted(std::span<const double> samples, double probability) {
-  const double position = probability * static_cast<double>(samples.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, samples.size() - 1);
-  return samples[below] + (position - static_cast<double>(below)) * (samples[above] - samples[below]);
-}
-
 /// More differences than this are left to the normal approximation: the exact distribution takes time that
 /// grows with their square, and the two differ by less than 0.001 in coverage there.
 constexpr std::size_t exact_limit = 1600;
@@ -116,7 +103,12 @@ void sort_ascending(std::vector<double>& values) {
 
 double quantile(std::span<const double> samples, double probability) {
   assert(!samples.empty() && probability >= 0 && probability <= 1);
-  return quantile_of_sorted(sorted(samples), probability);
+  std::vector<double> sorted(samples.begin(), samples.end());
+  sort_ascending(sorted);
+  const double position = probability * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
 double median(std::span<const double> samples) { return quantile(samples, 0.5); }
