@@ -206,25 +206,22 @@ struct RangeEnd {
   bool kernels_ran = false;
 };
 
-/// The findings of a child, in the order of their steps, or why none of them counts.
-struct Findings {
-  std::vector<Finding> all;
-  std::string unsound;
-};
-
-Findings findings_of(const Answers& answers, const Range& range, const ChildEnd& end) {
-  Findings out{.all = {}, .unsound = why_unsound(answers, end)};
+/// Returns the findings of a child, in the order of their steps; `unsound` becomes why none of them counts.
+std::vector<Finding> findings_of(const Answers& answers, const Range& range, const ChildEnd& end,
+                                 std::string& unsound) {
+  std::vector<Finding> out;
+  unsound = why_unsound(answers, end);
   std::size_t next = range.first;
   for (const std::string& bytes : answers.all()) {
     std::optional<Finding> finding = finding_from(bytes);
     using Kind = Finding::Kind;
     const bool of_process = finding && (finding->kind == Kind::error || finding->kind == Kind::fault);
     if (!finding || finding->step < next || (finding->step >= range.end) != of_process) {
-      out.unsound = answered_twice;
+      unsound = answered_twice;
       break;
     }
     next = finding->kind == Kind::found ? finding->step + 1 : range.end + 1;  // others come last
-    out.all.push_back(std::move(*finding));
+    out.push_back(std::move(*finding));
   }
   return out;
 }
@@ -253,15 +250,12 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
   RangeEnd out;
   out.next = range.first;
   out.kernels_ran = (*record).since.load(std::memory_order_relaxed) != 0;
-  Findings findings = findings_of(answers, range, end);
-  if (!changed.empty()) findings.unsound = changed_in_memory(changed);
-  if (!findings.unsound.empty()) {
-    out.unsound = std::move(findings.unsound);
-    return out;
-  }
+  const std::vector<Finding> findings = findings_of(answers, range, end, out.unsound);
+  if (!changed.empty()) out.unsound = changed_in_memory(changed);
+  if (!out.unsound.empty()) return out;
   const bool stopped = end.child == 0 && !end.overdue && end.signal_to_parent == 0;
   if (!stopped) out.failed = watch.failed_step(end);
-  for (const Finding& finding : findings.all) {
+  for (const Finding& finding : findings) {
     if (!out.failed && finding.kind == Finding::Kind::error) throw error_of_child(finding.text);
     if (!out.failed && finding.kind == Finding::Kind::fault) throw std::runtime_error(finding.text);
     if (finding.kind == Finding::Kind::accused) out.accused = finding.step;
@@ -280,25 +274,21 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
   return out;
 }
 
-/// Does a step in a child that does no other. Returns whether it came to an end there and nothing is held
-/// against it; else it has failed, or that was taken.
-bool passes_alone(const ContainedSteps& steps, std::size_t step, const Hooks& hooks) {
-  const RangeEnd end = do_in_child(steps, {.first = step, .end = step + 1, .lingers = true}, hooks);
-  if (end.failed) {
-    steps.fail(*end.failed);
-  } else if (!end.unsound.empty()) {
-    steps.fail({step, {.reason = "its process " + end.unsound}});
-  } else if (!end.unexplained.empty() && end.kernels_ran) {
-    steps.fail({step, {.reason = "returned, but then its process " + end.unexplained}});
-  } else {
-    return !end.at_fault;
-  }
-  return false;
-}
-
-bool passes_alone_again_and_again(const ContainedSteps& steps, std::size_t step, const Hooks& hooks) {
-  for (int i = 0; i < tries_alone && !hooks.stopped(); ++i) {
-    if (!passes_alone(steps, step, hooks)) return false;
+/// Does a step in a child that does no other, so many times. Returns whether it came to an end there and
+/// nothing is held against it; else it has failed, or that was taken.
+bool passes_alone(const ContainedSteps& steps, std::size_t step, const Hooks& hooks, int times = 1) {
+  for (int i = 0; i < times && !hooks.stopped(); ++i) {
+    const RangeEnd end = do_in_child(steps, {.first = step, .end = step + 1, .lingers = true}, hooks);
+    if (end.failed) {
+      steps.fail(*end.failed);
+    } else if (!end.unsound.empty()) {
+      steps.fail({step, {.reason = "its process " + end.unsound}});
+    } else if (!end.unexplained.empty() && end.kernels_ran) {
+      steps.fail({step, {.reason = "returned, but then its process " + end.unexplained}});
+    } else if (!end.at_fault) {
+      continue;
+    }
+    return false;
   }
   return true;
 }
@@ -337,7 +327,7 @@ std::size_t do_some(const ContainedSteps& steps, std::size_t first, std::set<std
     const std::string kernel = end.failed && steps.kernel ? steps.kernel(step) : "";
     if (unsolved.contains(kernel)) {
       steps.fail(*end.failed);
-    } else if (passes_alone_again_and_again(steps, step, hooks) && !hooks.stopped() &&
+    } else if (passes_alone(steps, step, hooks, tries_alone) && !hooks.stopped() &&
                !somebody_fails_alone(steps, {first, step}, hooks) && !kernel.empty()) {
       unsolved.insert(kernel);
       if (steps.remark)
