@@ -61,13 +61,6 @@ bool PassedCorners::hold(const Operation& operation, std::size_t variant) const 
   return std::ranges::find(lines_, line_of(operation, variant)) != lines_.end();
 }
 
-void PassedCorners::note(const Operation& operation, std::size_t variant, bool passed) {
-  std::string line = line_of(operation, variant);
-  if (line.empty()) return;
-  std::erase(lines_, line);
-  if (passed) lines_.push_back(std::move(line));
-}
-
 void PassedCorners::note(std::span<const Operation* const> operations, std::span<const CornerCheck> checks) {
   std::map<std::pair<std::string_view, std::string_view>, bool> passed;
   for (const CornerCheck& check : checks) {
@@ -78,7 +71,10 @@ void PassedCorners::note(std::span<const Operation* const> operations, std::span
   for (const Operation* operation : operations) {
     for (std::size_t v = 0; v < operation->variants().size(); ++v) {
       const auto found = passed.find({operation->name(), operation->variants()[v].name});
-      if (found != passed.end()) note(*operation, v, found->second);
+      std::string line = found == passed.end() ? "" : line_of(*operation, v);
+      if (line.empty()) continue;
+      std::erase(lines_, line);
+      if (found->second) lines_.push_back(std::move(line));
     }
   }
 }

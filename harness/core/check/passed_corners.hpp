@@ -24,9 +24,7 @@ class PassedCorners {
 
   /// Kernels whose code nothing identifies are never held, nor added: those of interpreters.
   bool hold(const Operation& operation, std::size_t variant) const;
-  /// Adds a kernel that passed, and takes out one that failed.
-  void note(const Operation& operation, std::size_t variant, bool passed);
-  /// The same for all kernels that are in a whole check of corner cases.
+  /// Adds the kernels of a whole check of corner cases that passed, and takes out those that failed.
   void note(std::span<const Operation* const> operations, std::span<const CornerCheck> checks);
 
   /// Replaces the file by the newest that are held. A folder that cannot be written keeps nothing, which is

@@ -268,8 +268,9 @@ TEST(PassedCorners, HoldTheNewestOfManyThousand) {
   constexpr int many = 4100;
   for (int i = 0; i < many; ++i) builds.push_back(registry_with(counted, std::to_string(i)));
   const std::size_t mine = testing::variant_index(builds[0].at("special"), "mine");
-  for (const Registry& build : builds) passed.note(build.at("special"), mine, true);
-  passed.note(builds[0].at("special"), mine, true);
+  const std::vector right{CornerCheck{.operation = "special", .variant = "mine"}};
+  for (const Registry& build : builds) passed.note(build.operations(), right);
+  passed.note(builds[0].operations(), right);
   passed.save();
   const PassedCorners again(kept.file, machine);
   EXPECT_TRUE(again.hold(builds[0].at("special"), mine)) << "it passed once more";
