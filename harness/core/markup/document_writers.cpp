@@ -307,12 +307,9 @@ class PageWriter {
  private:
   static std::string of(const Paragraph& one) {
     if (one.text.empty()) return "";
-    switch (one.look) {
-      case Paragraph::Look::soft: return "<p class=\"soft\">" + html(one.text) + "</p>\n";
-      case Paragraph::Look::quoted: return "<blockquote><p>" + html(one.text) + "</p></blockquote>\n";
-      case Paragraph::Look::usual: break;
-    }
-    return "<p>" + html(one.text) + "</p>\n";
+    const std::string marked = fmt::format(
+        "<p{}>{}</p>", one.look == Paragraph::Look::soft ? " class=\"soft\"" : "", html(one.text));
+    return (one.look == Paragraph::Look::quoted ? "<blockquote>" + marked + "</blockquote>" : marked) + "\n";
   }
 
   static std::string of(const List& list) {
