@@ -28,9 +28,6 @@
 
 namespace assay {
 
-struct Command;
-struct ChildSetting;
-
 /// Differences of a child's environment from this process's own: variables that are set, or taken out where
 /// there is no value.
 using Variables = std::vector<std::pair<std::string, std::optional<std::string>>>;

@@ -6,7 +6,6 @@
 #include "assay/plugin.h"
 #include "assay/registry.hpp"
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>

@@ -94,14 +94,13 @@ struct TuneWords {
   std::string_view control;            ///< "the default against itself was {}"
 };
 
-/// The rounds after which candidates that have lost are dropped: so many, at even distances.
-inline constexpr int usual_looks = 3;
-
 struct TuneRounds {
   int rounds = 10;
   std::uint64_t seed = 42;
-  int looks = usual_looks;  ///< 0 measures every candidate in every round
-  std::size_t kept = 1;     ///< so many of the first candidates are measured in every round
+  /// The rounds after which candidates that have lost are dropped: so many, at even distances. 0 measures
+  /// every candidate in every round.
+  int looks = 3;
+  std::size_t kept = 1;  ///< so many of the first candidates are measured in every round
 };
 
 /// Measures a turn of each candidate, named by position, in this order, and returns the turns in the same

@@ -5,7 +5,6 @@
 
 #include "assay/operation.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
