@@ -1,5 +1,6 @@
 #include "core/machine/limits.hpp"
 
+#include "assay/csv.hpp"
 #include "core/files/processor_set.hpp"
 #include "core/text/parts.hpp"
 
@@ -21,7 +22,7 @@ void tighten(std::optional<double>& limit, std::optional<double> other) {
 }
 
 std::optional<double> number_in(const ReadFile& read, const std::string& path) {
-  return number(trimmed(read(path).value_or("")));
+  return number(csv::trimmed(read(path).value_or("")));
 }
 
 // The folder of a group and of each of its parents, innermost first. In a container the path that
@@ -114,13 +115,7 @@ std::optional<std::string> try_read(const std::string& path) {
 
 std::string first_line(const std::string& path) {
   const std::string text = try_read(path).value_or("");
-  return trimmed(std::string_view(text).substr(0, text.find('\n')));
-}
-
-std::string trimmed(std::string_view text) {
-  const auto from = text.find_first_not_of(blanks);
-  if (from == std::string_view::npos) return "";
-  return std::string(text.substr(from, text.find_last_not_of(blanks) - from + 1));
+  return std::string(csv::trimmed(std::string_view(text).substr(0, text.find('\n'))));
 }
 
 std::vector<std::string> words(std::string_view text) {
@@ -139,9 +134,9 @@ std::string field_of(std::string_view text, std::string_view name) {
     std::string_view rest = line.substr(name.size());
     // `isa` must not find `isa-ext`: after the name come blanks, then perhaps a colon.
     if (!rest.empty() && rest.front() != ':' && blanks.find(rest.front()) == std::string_view::npos) continue;
-    std::string value = trimmed(rest);
-    if (value.starts_with(':')) value = trimmed(std::string_view(value).substr(1));
-    return value;
+    std::string_view value = csv::trimmed(rest);
+    if (value.starts_with(':')) value = csv::trimmed(value.substr(1));
+    return std::string(value);
   }
   return "";
 }
@@ -154,24 +149,23 @@ double bytes_in(std::string_view text, std::string_view name) {
 std::optional<double> number(std::string_view word) { return number_from<double>(word); }
 
 std::optional<double> size_in_bytes(std::string_view text) {
-  std::string word = trimmed(text);
-  if (word.ends_with("iB")) word.resize(word.size() - 2);
+  std::string_view word = csv::trimmed(text);
+  if (word.ends_with("iB")) word.remove_suffix(2);
   if (word.empty()) return std::nullopt;
   const char letter = word.back();
   const double unit = letter == 'k' || letter == 'K' ? 0x1p10
                       : letter == 'M'                ? 0x1p20
                       : letter == 'G'                ? 0x1p30
                                                      : 1;
-  if (unit > 1) word.pop_back();
-  const auto value = number(trimmed(word));
+  if (unit > 1) word.remove_suffix(1);
+  const auto value = number(csv::trimmed(word));
   if (!value || *value < 0) return std::nullopt;
   return *value * unit;
 }
 
 int count_in_list(std::string_view text) {
   int count = 0;
-  const std::string list = trimmed(text);
-  for (const std::string_view item : parts_of(list, ',')) {
+  for (const std::string_view item : parts_of(csv::trimmed(text), ',')) {
     const auto dash = item.find('-');
     const auto from = number_from<unsigned>(item.substr(0, dash));
     const auto to = dash == std::string_view::npos ? from : number_from<unsigned>(item.substr(dash + 1));

@@ -15,7 +15,6 @@ std::optional<std::string> try_read(const std::string& path);
 // The first line of the file without blanks at the ends; empty when it cannot be read.
 std::string first_line(const std::string& path);
 
-std::string trimmed(std::string_view text);
 std::vector<std::string> words(std::string_view text);
 
 // The value of the first line `name : value` or `name value`; empty when there is none.

@@ -1,5 +1,6 @@
 #include "core/machine/processor.hpp"
 
+#include "assay/csv.hpp"
 #include "core/machine/limits.hpp"
 
 #include <fmt/format.h>
@@ -157,7 +158,7 @@ Processor this_processor() {
     const Registers r = cpuid(leaf);
     out.model += text_of({r.eax, r.ebx, r.ecx, r.edx});
   }
-  out.model = trimmed(out.model);
+  out.model = std::string(csv::trimmed(out.model));
   if (out.model.empty()) {
     const Registers r = cpuid(0);
     out.model = text_of({r.ebx, r.edx, r.ecx});

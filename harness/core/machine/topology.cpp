@@ -1,6 +1,7 @@
 #include "core/machine/topology.hpp"
 
 #include "assay/caches.hpp"
+#include "assay/csv.hpp"
 #include "assay/error.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
@@ -55,9 +56,9 @@ std::vector<Cache> from_sysfs(const ReadFile& read) {
     const auto folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
     const auto type = read(folder + "type");
     if (!type) return out;
-    const auto level = number(trimmed(read(folder + "level").value_or("")));
+    const auto level = number(csv::trimmed(read(folder + "level").value_or("")));
     const auto bytes = size_in_bytes(read(folder + "size").value_or(""));
-    if (trimmed(*type) == "Instruction" || !level || !bytes || *bytes <= 0) continue;
+    if (csv::trimmed(*type) == "Instruction" || !level || !bytes || *bytes <= 0) continue;
     out.push_back({.level = static_cast<int>(*level),
                    .bytes = *bytes,
                    .sharers = std::max(1, count_in_list(read(folder + "shared_cpu_list").value_or("")))});

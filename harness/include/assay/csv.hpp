@@ -7,9 +7,9 @@
 
 namespace assay::csv {
 
-/// The text without blanks around it, to which the CR of a CRLF counts.
+/// The text without blanks around it, to which the ends of lines count.
 constexpr std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
+  constexpr std::string_view blanks = " \t\r\n";
   const auto first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
