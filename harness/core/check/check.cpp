@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <memory>
@@ -187,26 +188,43 @@ struct CornerSteps {
   std::size_t listed_last = 0;    ///< so many that come first
   bool first_fault_only = false;  ///< checks a variant no further that disagreed
 
-  void add(CornerCheck check, CheckStep step) {
-    check.skipped = step.operation->unfit(step.variant, check.problem, step.context).value_or("");
-    checks.push_back(std::move(check));
+  void add(CheckStep step) {
+    checks.push_back(
+        {.operation = std::string(step.operation->name()),
+         .variant = step.info().name,
+         .problem = step.problem,
+         .fill = step.setting.fill,
+         .fenced = step.setting.placement.fenced,
+         .threads = step.context.threads,
+         .skipped = step.operation->unfit(step.variant, step.problem, step.context).value_or("")});
     steps.push_back(std::move(step));
   }
 
   /// Adds a check for each count of threads.
   void add(const Kernel& kernel, const std::string& problem, const Setting& setting, double rehearsal_seconds,
            int cores) {
-    const auto& [operation, v] = kernel;
-    const VariantInfo& variant = operation->variants()[v];
-    for (const int threads : thread_counts(variant, cores)) {
-      add({std::string(operation->name()), variant.name, problem, setting.fill, setting.placement.fenced,
-           threads},
-          {.operation = operation,
-           .variant = v,
+    const auto& [operation, variant] = kernel;
+    for (const int threads : thread_counts(operation->variants()[variant], cores)) {
+      add({.operation = operation,
+           .variant = variant,
            .problem = problem,
            .setting = setting,
            .context = {.threads = threads},
            .rehearsal_seconds = rehearsal_seconds});
+    }
+  }
+
+  /// Adds each corner case of these variants, with every fill, and before a fence or in both placements.
+  void add_corners(const Selected& selected, std::initializer_list<bool> placements, double rehearsal_seconds,
+                   int cores, std::uint64_t seed) {
+    for (const std::string& problem : selected.operation->corner_cases()) {
+      for (const Fill fill : selected.operation->fills()) {
+        for (const bool fenced : placements) {
+          const Setting setting{.fill = fill, .rng = Rng(seed), .placement = {.fenced = fenced}};
+          for (const std::size_t v : selected.variants)
+            add({selected.operation, v}, problem, setting, rehearsal_seconds, cores);
+        }
+      }
     }
   }
 };
@@ -283,19 +301,10 @@ Kernel kernel_of(const Trial& trial) {
 /// Checks of kernels that are about to be timed. Nothing is called twice: their own cases are.
 CornerSteps brief_corners(const std::set<Kernel>& kernels, int cores, std::uint64_t seed) {
   CornerSteps out{.first_fault_only = true};
-  for (auto begin = kernels.begin(); begin != kernels.end();) {
-    const Operation& operation = *begin->first;
-    const auto end =
-        std::find_if(begin, kernels.end(), [&](const Kernel& kernel) { return kernel.first != &operation; });
-    for (const std::string& problem : operation.corner_cases()) {
-      for (const Fill fill : operation.fills()) {
-        const Setting fenced{.fill = fill, .rng = Rng(seed), .placement = {.fenced = true}};
-        for (auto kernel = begin; kernel != end; ++kernel)
-          out.add(*kernel, problem, fenced, Workload::no_rehearsal, cores);
-      }
-    }
-    begin = end;
-  }
+  std::map<const Operation*, std::vector<std::size_t>> variants;
+  for (const auto& [operation, variant] : kernels) variants[operation].push_back(variant);
+  for (const auto& [operation, chosen] : variants)
+    out.add_corners({operation, chosen}, {true}, Workload::no_rehearsal, cores, seed);
   return out;
 }
 
@@ -561,17 +570,8 @@ std::vector<CornerCheck> check_corners(const Registry& registry, const std::stri
     }
   }
   all.listed_last = all.checks.size();
-  for (const auto& [operation, selected] : chosen) {
-    for (const std::string& problem : operation->corner_cases()) {
-      for (const Fill fill : operation->fills()) {
-        for (const bool fenced : {false, true}) {
-          const Setting setting{.fill = fill, .rng = Rng(seed), .placement = {.fenced = fenced}};
-          for (const std::size_t v : selected)
-            all.add({operation, v}, problem, setting, Workload::short_rehearsal, cores);
-        }
-      }
-    }
-  }
+  for (const Selected& one : chosen)
+    all.add_corners(one, {false, true}, Workload::short_rehearsal, cores, seed);
   return answered(std::move(all), containment, hooks);
 }
 
@@ -583,8 +583,7 @@ std::vector<CornerCheck> check_file(const Registry& registry, const std::string&
     const std::string problem = operation->problem_of(file);
     const Fill fill = operation->fills().front();
     for (const std::size_t v : selected) {
-      all.add({std::string(operation->name()), operation->variants()[v].name, problem, fill},
-              {.operation = operation,
+      all.add({.operation = operation,
                .variant = v,
                .problem = problem,
                .setting = {.fill = fill, .rng = Rng(seed), .file = file},
