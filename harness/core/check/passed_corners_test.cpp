@@ -63,7 +63,7 @@ Registry registry_with(Run run, const std::string& code = "01", const std::strin
   out.add<Special>({.name = "another", .run = doubled});
   const auto add = [&](std::string_view name, Run its_run, const std::string& its_code) {
     out.add("special",
-            std::make_unique<detail::TypedVariant<Special>>(detail::VariantWords{.name = name},
+            std::make_unique<detail::TypedVariant<Special>>(VariantInfo{.name = std::string(name)},
                                                             Variant<Special>{.run = its_run}),
             {.code = its_code});
   };

@@ -528,22 +528,21 @@ void add_from(const PluginLibrary& library, const Add& add) {
   }
 }
 
-detail::VariantWords words_of(const PluginKernel& kernel) {
+VariantInfo info_of(const PluginKernel& kernel) {
   return {.name = kernel.name,
           .summary = kernel.summary,
           .precision = kernel.precision,
-          .threaded = kernel.threaded};
+          .libraries = kernel.libraries,
+          .threaded = kernel.threaded,
+          .site = kernel.site};
 }
 
 class PluginVariant final : public detail::ErasedVariant {
  public:
   PluginVariant(std::shared_ptr<const PluginLibrary> library, std::size_t kernel)
-      : ErasedVariant(words_of(library->content().kernels.at(kernel)), false, true),
+      : ErasedVariant(info_of(library->content().kernels.at(kernel)), false, true),
         library_(std::move(library)),
-        kernel_(kernel) {
-    info.libraries = library_->content().kernels[kernel_].libraries;
-    info.site = library_->content().kernels[kernel_].site;
-  }
+        kernel_(kernel) {}
 
   std::unique_ptr<detail::ReadyKernel> ready(const detail::ErasedContract& contract, const void* problem,
                                              void* input, const Context& context) const override {

@@ -10,22 +10,6 @@
 namespace assay {
 namespace detail {
 
-ErasedVariant::ErasedVariant(const VariantWords& words, bool its_runs, bool its_prepares)
-    : info{.name = std::string(words.name),
-           .summary = std::string(words.summary),
-           .after = std::string(words.after),
-           .known_bad = std::string(words.known_bad),
-           .known_cheat = std::string(words.known_cheat),
-           .known_honest = std::string(words.known_honest),
-           .precision = std::string(words.precision),
-           .threaded = words.threaded},
-      runs(its_runs),
-      prepares(its_prepares) {
-  for (const std::string_view library : words.libraries) {
-    if (!library.empty()) info.libraries.emplace_back(library);
-  }
-}
-
 ErasedContract::ErasedContract(std::string_view its_name, std::string_view its_about, int its_version,
                                std::span<const Fill> its_fills, std::vector<FieldRule> its_rules)
     : name(its_name), about(its_about), version(its_version), fills(its_fills), rules(std::move(its_rules)) {}

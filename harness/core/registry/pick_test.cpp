@@ -146,14 +146,13 @@ VariantInfo joined(const std::string& code_of_naive, const std::string& code_of_
   static constexpr Pick pick = pick_by<Doubling, always<nobody>>("auto", "");
   Registry registry;
   registry.add<Doubling>({.name = "another_peer", .libraries = {"peer"}, .run = doubled});
-  const auto add = [&](const detail::VariantWords& words, const VariantInfo& origin) {
+  const auto add = [&](const VariantInfo& info, const VariantInfo& origin) {
     registry.add("doubling",
-                 std::make_unique<detail::TypedVariant<Doubling>>(words, Variant<Doubling>{.run = doubled}),
+                 std::make_unique<detail::TypedVariant<Doubling>>(info, Variant<Doubling>{.run = doubled}),
                  origin);
   };
-  const std::vector<std::string_view> libraries{"peer"};
   add({.name = "naive"}, {.code = code_of_naive, .calls = std::move(calls)});
-  add({.name = "peer", .libraries = libraries},
+  add({.name = "peer", .libraries = {"peer"}},
       {.code = code_of_peer, .calls = std::vector<Calls>{{"peer", {"peer_double"}}}});
   return with_pick(registry.take("doubling"), pick, {.code = "77", .calls = std::vector<Calls>{}})
       ->variants()

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay::detail {
@@ -73,19 +74,13 @@ class ReadyKernel {
   virtual std::optional<double> own_seconds() { return std::nullopt; }
 };
 
-/// Texts of a variant, in the order of Variant; the caller keeps them.
-struct VariantWords {
-  std::string_view name, summary, after, known_bad, known_cheat, known_honest, precision;
-  std::span<const std::string_view> libraries;  ///< empty ones do not count
-  bool threaded = false;
-};
-
 class ErasedContract;
 
 /// A variant of any contract.
 class ErasedVariant {
  public:
-  ErasedVariant(const VariantWords& words, bool runs, bool prepares);
+  ErasedVariant(VariantInfo its_info, bool its_runs, bool its_prepares)
+      : info(std::move(its_info)), runs(its_runs), prepares(its_prepares) {}
   virtual ~ErasedVariant() = default;
   /// Makes it ready outside the timed region.
   virtual std::unique_ptr<ReadyKernel> ready(const ErasedContract& contract, const void* problem, void* input,

@@ -69,8 +69,8 @@ class TypedKernel final : public ReadyKernel {
 template <class Op>
 class TypedVariant final : public ErasedVariant {
  public:
-  TypedVariant(const VariantWords& words, Variant<Op>&& variant)
-      : ErasedVariant(words, variant.run != nullptr, static_cast<bool>(variant.prepare)),
+  TypedVariant(VariantInfo its_info, Variant<Op>&& variant)
+      : ErasedVariant(std::move(its_info), variant.run != nullptr, static_cast<bool>(variant.prepare)),
         run_(variant.run),
         prepare_(std::move(variant.prepare)),
         helpers_(variant.helpers),
@@ -251,16 +251,19 @@ class TypedOperation final : public ErasedContract {
 template <Contract Op>
 void TypedOperation<Op>::add(Registry& registry, Variant<Op>&& variant) {
   static const TypedOperation contract;
-  const VariantWords words{.name = variant.name,
-                           .summary = variant.summary,
-                           .after = variant.after,
-                           .known_bad = variant.known_bad,
-                           .known_cheat = variant.known_cheat,
-                           .known_honest = variant.known_honest,
-                           .precision = variant.precision,
-                           .libraries = variant.libraries,
-                           .threaded = variant.threaded};
-  add_variant(registry, contract, std::make_unique<TypedVariant<Op>>(words, std::move(variant)));
+  VariantInfo info;
+  info.name = variant.name;
+  info.summary = variant.summary;
+  info.after = variant.after;
+  info.known_bad = variant.known_bad;
+  info.known_cheat = variant.known_cheat;
+  info.known_honest = variant.known_honest;
+  info.precision = variant.precision;
+  for (const std::string_view library : variant.libraries) {
+    if (!library.empty()) info.libraries.emplace_back(library);
+  }
+  info.threaded = variant.threaded;
+  add_variant(registry, contract, std::make_unique<TypedVariant<Op>>(std::move(info), std::move(variant)));
 }
 
 }  // namespace assay::detail
