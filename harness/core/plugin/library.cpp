@@ -20,6 +20,7 @@
 #include <cstring>
 #include <fstream>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -99,41 +100,6 @@ void require(const std::filesystem::path& file, T* pointer, const std::string& n
   if (pointer == nullptr) throw Error(file.string(), fmt::format("{} is NULL", name), header);
 }
 
-const assay_plugin* checked(const std::filesystem::path& file, const assay_plugin* plugin) {
-  require(file, plugin, "what assay_plugin_v1() returns");
-  if (plugin->abi != ASSAY_PLUGIN_ABI) {
-    throw Error(file.string(),
-                fmt::format("was made for version {} of the interface, and this program knows version {}",
-                            plugin->abi, ASSAY_PLUGIN_ABI),
-                "compile it with the assay/plugin.h of this program");
-  }
-  require_whole(file, plugin, "the plug-in");
-  if (plugin->operation_count > 0) require(file, plugin->operations, "the list of operations");
-  if (plugin->kernel_count > 0) require(file, plugin->kernels, "the list of kernels");
-  for (std::size_t i = 0; i < plugin->operation_count; ++i) {
-    const assay_operation* operation = plugin->operations[i];
-    require_whole(file, operation, fmt::format("operation {}", i));
-    require(file, operation->name, fmt::format("the name of operation {}", i));
-    require(file, operation->describe, fmt::format("describe of operation {}", operation->name));
-    require(file, operation->reference, fmt::format("reference of operation {}", operation->name));
-    if (operation->rule_count > 0)
-      require(file, operation->rules, fmt::format("the rules of {}", operation->name));
-    if (operation->corner_case_count == 0) {
-      throw Error(file.string(), fmt::format("operation {} has no corner case", operation->name),
-                  "name problems by which every kernel is checked, such as `m=1,n=17`");
-    }
-    require(file, operation->corner_cases, fmt::format("the list of corner cases of {}", operation->name));
-  }
-  for (std::size_t i = 0; i < plugin->kernel_count; ++i) {
-    const assay_kernel* kernel = plugin->kernels[i];
-    require_whole(file, kernel, fmt::format("kernel {}", i));
-    require(file, kernel->operation, fmt::format("the operation of kernel {}", i));
-    require(file, kernel->name, fmt::format("the name of kernel {}", i));
-    require(file, kernel->run, fmt::format("run of kernel {}/{}", kernel->operation, kernel->name));
-  }
-  return plugin;
-}
-
 const assay_plugin* loaded(const std::filesystem::path& file) {
   // Without a slash it would be looked for among the system's libraries.
   const FloatEnvironment before = FloatEnvironment::now();
@@ -155,7 +121,7 @@ const assay_plugin* loaded(const std::filesystem::path& file) {
     throw Error(file.string(), "is no plug-in: it has no function assay_plugin_v1",
                 fmt::format("export it with C linkage; {}", header));
   }
-  return checked(file, entry());
+  return entry();
 }
 
 Site site_of(const assay_kernel& kernel) {
@@ -164,38 +130,66 @@ Site site_of(const assay_kernel& kernel) {
   return kernel.seconds != nullptr ? Site::elsewhere_by_own_clock : Site::elsewhere;
 }
 
-PluginContent content_of(const assay_plugin& plugin) {
-  PluginContent out{.provider = text_of(plugin.provider), .revision = text_of(plugin.revision)};
-  for (std::size_t i = 0; i < plugin.operation_count; ++i) {
-    const assay_operation& from = *plugin.operations[i];
-    PluginOperation to{.name = from.name,
-                       .about = text_of(from.about),
-                       .version = from.version,
-                       .relative = from.relative,
-                       .absolute = from.absolute,
-                       .exact = from.exact != 0,
-                       .has_bound = from.bound != nullptr};
-    for (std::size_t r = 0; r < from.rule_count; ++r) {
-      const assay_rule& rule = from.rules[r];
-      to.rules.push_back({text_of(rule.name), rule.low, rule.high,
-                          rule.optional != 0 ? std::optional(Index{rule.fallback}) : std::nullopt});
-    }
-    for (std::size_t c = 0; c < from.corner_case_count; ++c) {
-      to.corner_cases.push_back(text_of(from.corner_cases[c]));
-    }
-    out.operations.push_back(std::move(to));
+PluginOperation operation_of(const std::filesystem::path& file, const assay_operation* from,
+                             std::size_t place) {
+  require_whole(file, from, fmt::format("operation {}", place));
+  require(file, from->name, fmt::format("the name of operation {}", place));
+  require(file, from->describe, fmt::format("describe of operation {}", from->name));
+  require(file, from->reference, fmt::format("reference of operation {}", from->name));
+  if (from->rule_count > 0) require(file, from->rules, fmt::format("the rules of {}", from->name));
+  if (from->corner_case_count == 0) {
+    throw Error(file.string(), fmt::format("operation {} has no corner case", from->name),
+                "name problems by which every kernel is checked, such as `m=1,n=17`");
   }
-  for (std::size_t i = 0; i < plugin.kernel_count; ++i) {
-    const assay_kernel& from = *plugin.kernels[i];
-    out.kernels.push_back({.operation = from.operation,
-                           .name = from.name,
-                           .summary = text_of(from.summary),
-                           .precision = text_of(from.precision),
-                           .libraries = words(text_of(from.libraries)),
-                           .threaded = from.threaded != 0,
-                           .has_unfit = from.unfit != nullptr,
-                           .site = site_of(from)});
+  require(file, from->corner_cases, fmt::format("the list of corner cases of {}", from->name));
+  PluginOperation out{.name = from->name,
+                      .about = text_of(from->about),
+                      .version = from->version,
+                      .relative = from->relative,
+                      .absolute = from->absolute,
+                      .exact = from->exact != 0,
+                      .has_bound = from->bound != nullptr};
+  for (const assay_rule& rule : std::span(from->rules, from->rule_count)) {
+    out.rules.push_back({text_of(rule.name), rule.low, rule.high,
+                         rule.optional != 0 ? std::optional(Index{rule.fallback}) : std::nullopt});
   }
+  for (const char* problem : std::span(from->corner_cases, from->corner_case_count))
+    out.corner_cases.push_back(text_of(problem));
+  return out;
+}
+
+PluginKernel kernel_of(const std::filesystem::path& file, const assay_kernel* from, std::size_t place) {
+  require_whole(file, from, fmt::format("kernel {}", place));
+  require(file, from->operation, fmt::format("the operation of kernel {}", place));
+  require(file, from->name, fmt::format("the name of kernel {}", place));
+  require(file, from->run, fmt::format("run of kernel {}/{}", from->operation, from->name));
+  return {.operation = from->operation,
+          .name = from->name,
+          .summary = text_of(from->summary),
+          .precision = text_of(from->precision),
+          .libraries = words(text_of(from->libraries)),
+          .threaded = from->threaded != 0,
+          .has_unfit = from->unfit != nullptr,
+          .site = site_of(*from)};
+}
+
+/// Throws Error where the structures make no sense.
+PluginContent content_of(const std::filesystem::path& file, const assay_plugin* plugin) {
+  require(file, plugin, "what assay_plugin_v1() returns");
+  if (plugin->abi != ASSAY_PLUGIN_ABI) {
+    throw Error(file.string(),
+                fmt::format("was made for version {} of the interface, and this program knows version {}",
+                            plugin->abi, ASSAY_PLUGIN_ABI),
+                "compile it with the assay/plugin.h of this program");
+  }
+  require_whole(file, plugin, "the plug-in");
+  if (plugin->operation_count > 0) require(file, plugin->operations, "the list of operations");
+  if (plugin->kernel_count > 0) require(file, plugin->kernels, "the list of kernels");
+  PluginContent out{.provider = text_of(plugin->provider), .revision = text_of(plugin->revision)};
+  for (std::size_t i = 0; i < plugin->operation_count; ++i)
+    out.operations.push_back(operation_of(file, plugin->operations[i], i));
+  for (std::size_t i = 0; i < plugin->kernel_count; ++i)
+    out.kernels.push_back(kernel_of(file, plugin->kernels[i], i));
   return out;
 }
 
@@ -348,19 +342,18 @@ PluginLibrary::PluginLibrary(std::filesystem::path file) : file_(std::move(file)
   if (!std::filesystem::exists(file_)) {
     throw Error(file_.string(), "there is no such file", "name a shared library with kernels");
   }
-  const auto answer = [&] { return to_value(content_of(*found())).dump(); };
+  const auto answer = [&] { return to_value(content_of(file_, loaded(file_))).dump(); };
   content_ = value_from<PluginContent>(asked("assay_plugin_v1()", answer), file_.string(), header);
 }
 
 PluginLibrary::PluginLibrary(std::string name, const assay_plugin& given)
-    : file_(std::move(name)), given_(&given), content_(content_of(*found())) {}
-
-const assay_plugin* PluginLibrary::found() const {
-  return given_ != nullptr ? checked(file_, given_) : loaded(file_);
-}
+    : file_(std::move(name)), given_(&given), content_(content_of(file_, given_)) {}
 
 void PluginLibrary::load() const {
-  if (plugin_ == nullptr) plugin_ = found();
+  if (plugin_ != nullptr) return;
+  const assay_plugin* const found = given_ != nullptr ? given_ : loaded(file_);
+  static_cast<void>(content_of(file_, found));  // throws where it makes no sense
+  plugin_ = found;
 }
 
 /// The answer of a process that has the library loaded: this one, if it runs kernels.

@@ -105,7 +105,6 @@ class PluginLibrary {
   std::optional<std::vector<Calls>> calls() const;
 
  private:
-  const assay_plugin* found() const;
   std::string asked(const std::string& what, const std::function<std::string()>& answer) const;
 
   std::filesystem::path file_;
