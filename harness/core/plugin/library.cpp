@@ -163,14 +163,16 @@ PluginKernel kernel_of(const std::filesystem::path& file, const assay_kernel* fr
   require(file, from->operation, fmt::format("the operation of kernel {}", place));
   require(file, from->name, fmt::format("the name of kernel {}", place));
   require(file, from->run, fmt::format("run of kernel {}/{}", from->operation, from->name));
-  return {.operation = from->operation,
-          .name = from->name,
-          .summary = text_of(from->summary),
-          .precision = text_of(from->precision),
-          .libraries = words(text_of(from->libraries)),
-          .threaded = from->threaded != 0,
-          .has_unfit = from->unfit != nullptr,
-          .site = site_of(*from)};
+  PluginKernel out;
+  out.operation = from->operation;
+  out.name = from->name;
+  out.summary = text_of(from->summary);
+  out.precision = text_of(from->precision);
+  out.libraries = words(text_of(from->libraries));
+  out.threaded = from->threaded != 0;
+  out.has_unfit = from->unfit != nullptr;
+  out.site = site_of(*from);
+  return out;
 }
 
 /// Throws Error where the structures make no sense.

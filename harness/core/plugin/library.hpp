@@ -51,11 +51,10 @@ struct PluginOperation {
   bool exact = false, has_bound = false;
 };
 
-struct PluginKernel {
-  std::string operation, name, summary, precision;
-  std::vector<std::string> libraries;
-  bool threaded = false, has_unfit = false;
-  Site site = Site::here;
+/// A kernel of it, without source, code and calls.
+struct PluginKernel : VariantInfo {
+  std::string operation;
+  bool has_unfit = false;
 };
 
 struct PluginContent {

@@ -528,19 +528,10 @@ void add_from(const PluginLibrary& library, const Add& add) {
   }
 }
 
-VariantInfo info_of(const PluginKernel& kernel) {
-  return {.name = kernel.name,
-          .summary = kernel.summary,
-          .precision = kernel.precision,
-          .libraries = kernel.libraries,
-          .threaded = kernel.threaded,
-          .site = kernel.site};
-}
-
 class PluginVariant final : public detail::ErasedVariant {
  public:
   PluginVariant(std::shared_ptr<const PluginLibrary> library, std::size_t kernel)
-      : ErasedVariant(info_of(library->content().kernels.at(kernel)), false, true),
+      : ErasedVariant(library->content().kernels.at(kernel), false, true),
         library_(std::move(library)),
         kernel_(kernel) {}
 
