@@ -6,9 +6,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace assay {
 namespace {
@@ -16,16 +18,6 @@ namespace {
 /// Before the bytes of each answer stands how many there are: so many are no answer.
 using Size = std::uint64_t;
 constexpr Size most = Size{1} << 30;
-
-void send_bytes(int socket, const char* bytes, std::size_t size) {
-  while (size > 0) {
-    const ssize_t sent = ::send(socket, bytes, size, MSG_NOSIGNAL);
-    if (sent < 0 && errno != EINTR) _exit(Answers::cut_off);
-    if (sent <= 0) continue;
-    bytes += sent;
-    size -= static_cast<std::size_t>(sent);
-  }
-}
 
 }  // namespace
 
@@ -53,7 +45,11 @@ void Answers::send(const std::string& answer) const {
   std::string bytes(sizeof size, '\0');
   std::memcpy(bytes.data(), &size, sizeof size);
   bytes += answer;
-  send_bytes(child_end_, bytes.data(), bytes.size());
+  for (std::string_view rest = bytes; !rest.empty();) {
+    const ssize_t sent = ::send(child_end_, rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno != EINTR) _exit(cut_off);
+    rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(sent, 0)));
+  }
 }
 
 void Answers::seal() const {

@@ -39,15 +39,11 @@ int open_counter(unsigned type, unsigned long long event) {
   return static_cast<int>(opened);
 }
 
-// Opened at the first reading and kept: a counter per station would miss threads that started before it.
-int migration_counter() {
-  static const int descriptor = open_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS);
-  return descriptor;
-}
-
 double migrations() {
+  // Opened at the first reading and kept: a counter per station would miss threads that started before it.
+  static const int counter = open_counter(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS);
   std::uint64_t count = 0;
-  if (migration_counter() < 0 || ::read(migration_counter(), &count, sizeof count) != sizeof count) return -1;
+  if (counter < 0 || ::read(counter, &count, sizeof count) != sizeof count) return -1;
   return static_cast<double>(count);
 }
 

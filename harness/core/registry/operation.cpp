@@ -3,15 +3,13 @@
 #include "assay/detail/erased.hpp"
 #include "assay/error.hpp"
 
+#include <array>
+
 namespace assay {
 
 std::string_view to_string(Fill fill) {
-  switch (fill) {
-    case Fill::exact: return "exact";
-    case Fill::uniform: return "uniform";
-    case Fill::offset: return "offset";
-  }
-  return "?";
+  static constexpr std::array<std::string_view, 3> words{"exact", "uniform", "offset"};
+  return words[static_cast<std::size_t>(fill)];
 }
 
 void Operation::add(std::unique_ptr<detail::ErasedVariant> variant, const VariantInfo&) {
