@@ -50,11 +50,34 @@ bool is_place(const Interval& value, bool logarithmic) {
          is_place(value.high, logarithmic);
 }
 
+/// The least and the largest of the values that have a place.
+struct Extremes {
+  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+  void take(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  void take(const Interval& value) {
+    take(value.low);
+    take(value.high);
+  }
+  bool empty() const { return low > high; }
+  /// Adds room at both ends, and some width where all values are equal.
+  Extremes widened(bool logarithmic, double least) const {
+    if (logarithmic) {
+      const double by = std::max(std::pow(high / low, 0.05), 1 + least);
+      return {low / by, high * by};
+    }
+    const double by = std::max((high - low) * 0.06, std::abs(high) * least);
+    return {std::min(low, std::max(low - by, low >= 0 ? 0.0 : low - by)), high + by};
+  }
+};
+
 /// A scale from values to places.
 class Axis {
  public:
-  Axis(double low, double high, double from, double to, bool logarithmic)
-      : low_(low), high_(high), from_(from), to_(to), logarithmic_(logarithmic) {}
+  Axis(const Extremes& range, double from, double to, bool logarithmic)
+      : low_(range.low), high_(range.high), from_(from), to_(to), logarithmic_(logarithmic) {}
 
   double at(double value) const {
     const double share = (along(value) - along(low_)) / (along(high_) - along(low_));
@@ -92,25 +115,6 @@ class Axis {
 
   double low_, high_, from_, to_;
   bool logarithmic_;
-};
-
-/// The least and the largest of the values that have a place.
-struct Extremes {
-  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
-  void take(double value) {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  bool empty() const { return low > high; }
-  /// Adds room at both ends, and some width where all values are equal.
-  Extremes widened(bool logarithmic, double least) const {
-    if (logarithmic) {
-      const double by = std::max(std::pow(high / low, 0.05), 1 + least);
-      return {low / by, high * by};
-    }
-    const double by = std::max((high - low) * 0.06, std::abs(high) * least);
-    return {std::min(low, std::max(low - by, low >= 0 ? 0.0 : low - by)), high + by};
-  }
 };
 
 constexpr const char *ink = "currentColor", *grey = "#8b949e";
@@ -242,18 +246,15 @@ Plot forest_plot(const std::string& label, const std::string& axis_words,
   for (const PlottedInterval& row : rows) {
     if (!is_place(row.value, logarithmic)) continue;
     shown.push_back(&row);
-    range.take(row.value.low);
-    range.take(row.value.high);
+    range.take(row.value);
   }
   for (const auto& [value, name] : lines) range.take(value);
-  if (logarithmic) range.take(1);
-  if (!logarithmic) range.take(0);
-  range = range.widened(logarithmic, 0.01);
+  range.take(logarithmic ? 1 : 0);
 
   constexpr double row_height = 32, head = 34;
   const double bottom = head + row_height * static_cast<double>(shown.size()) + 4;
   Picture out(label, bottom + 22 + room_for(more));
-  const Axis axis(range.low, range.high, left_edge, right_edge, logarithmic);
+  const Axis axis(range.widened(logarithmic, 0.01), left_edge, right_edge, logarithmic);
   out.text(left_edge, 13, axis_words, "start");
   draw_ticks(out, axis, axis.ticks(), head, bottom, [&](double value) { return tick_text(value, scale); });
   for (const auto& [value, name] : lines) {
@@ -309,11 +310,9 @@ Plot roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roo
   const double height = end_of_legend + room_for(more);
   if (across.empty() || up.empty()) return without_marks(label, height, "nothing to draw");
   Picture out(label, height);
-  across = across.widened(true, 0.3);
-  up = up.widened(true, 0.3);
   // The names of rates stand behind the last mark.
-  const Axis x(across.low, across.high, left_edge, right_edge - 17, true),
-      y(up.low, up.high, bottom, top, true);
+  const Axis x(across.widened(true, 0.3), left_edge, right_edge - 17, true),
+      y(up.widened(true, 0.3), bottom, top, true);
   draw_ticks(out, x, x.ticks(), top, bottom, plain_text);
   out.text(50, bottom + 32, "FLOP per byte of the contract", "middle");
   for (const double value : y.ticks()) {
@@ -337,8 +336,8 @@ Plot roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roo
     out.line(column, row - 4, column + 7, row - 4, ink, 1.2, dashes);
     out.text(column + 8, row, roof.name, "start");
     // From the left or lower edge up to the highest roof.
-    const double from = std::max(across.low, up.low / roof.rate);
-    const double to = std::min({across.high, up.high / roof.rate, peak > 0 ? peak / roof.rate : across.high});
+    const double from = std::max(x.low(), y.low() / roof.rate);
+    const double to = std::min({x.high(), y.high() / roof.rate, peak > 0 ? peak / roof.rate : x.high()});
     if (from >= to) continue;
     out.line(x.at(from), y.at(from * roof.rate), x.at(to), y.at(to * roof.rate), ink, 1.2, dashes);
   }
@@ -372,8 +371,7 @@ Plot strip_plot(const std::string& label, const std::vector<PlottedSamples>& sid
   if (range.empty()) return without_marks(label, bottom + 24, "no samples");
   Picture out(label, bottom + 24);
   if (logarithmic) range.take(1);
-  range = range.widened(logarithmic, 0.005);
-  const Axis y(range.low, range.high, bottom, top, logarithmic);
+  const Axis y(range.widened(logarithmic, 0.005), bottom, top, logarithmic);
   constexpr double first = left_edge + 9;  // behind the names of the scale
   const auto x = [&](std::size_t i) {
     return first + (right_edge - first) * (static_cast<double>(i) + 0.5) / static_cast<double>(longest);
@@ -428,17 +426,14 @@ Plot sizes_plot(const std::string& label, const std::vector<PlottedSize>& sizes)
     if (!is_place(size.bytes, true) || !is_place(size.ratio, true)) continue;
     shown.push_back(&size);
     across.take(size.bytes);
-    up.take(size.ratio.low);
-    up.take(size.ratio.high);
+    up.take(size.ratio);
   }
   constexpr double top = 20, bottom = 150;
   if (shown.empty()) return without_marks(label, bottom + 36, "no sizes");
   Picture out(label, bottom + 36);
-  across = across.widened(true, 0.2);
-  up = up.widened(true, 0.05);
-  const Axis x(across.low, across.high, left_edge + 8, right_edge, true),
-      y(up.low, up.high, bottom, top, true);
-  draw_ticks(out, x, powers_of_two(across.low, across.high), top, bottom,
+  const Axis x(across.widened(true, 0.2), left_edge + 8, right_edge, true),
+      y(up.widened(true, 0.05), bottom, top, true);
+  draw_ticks(out, x, powers_of_two(x.low(), x.high()), top, bottom,
              [](double value) { return bytes_text(value); });
   for (const double value : y.ticks()) {
     out.line(left_edge, y.at(value), right_edge, y.at(value), grey, 0.3);
@@ -474,7 +469,7 @@ Plot bars_plot(const std::string& label, const std::string& axis_words, const st
   constexpr double row_height = 40, head = 24;
   const double bottom = head + row_height * static_cast<double>(bars.size()) + 4;
   Picture out(label, bottom + 22 + room_for(more));
-  const Axis axis(0, range.high, left_edge, right_edge, false);
+  const Axis axis({0, range.high}, left_edge, right_edge, false);
   out.text(left_edge, 13, axis_words, "start");
   draw_ticks(out, axis, axis.ticks(), head, bottom,
              [](double value) { return tick_text(value, PlotScale::seconds); });
