@@ -46,11 +46,8 @@ std::vector<Trial> trials_of(const Case& row, const Operation& operation, const 
   return out;
 }
 
-/// A case and the trials of it that are selected.
-struct SelectedCase {
-  const Case* row;
-  std::vector<Trial> trials;
-};
+/// The trials of a case that are selected: `naive`, at least.
+using SelectedCase = std::vector<Trial>;
 
 /// Returns the cases of all shards. Throws Error when there are none.
 std::vector<SelectedCase> selected_cases(const Registry& registry, const Suite& suite,
@@ -62,7 +59,7 @@ std::vector<SelectedCase> selected_cases(const Registry& registry, const Suite& 
     std::vector<Trial> trials = trials_of(row, registry.at(row.operation), threads, selection.seed);
     if (std::ranges::none_of(trials, [&](const Trial& t) { return filter.selects(t.key); })) continue;
     std::erase_if(trials, [&](const Trial& t) { return t.variant != 0 && !filter.selects(t.key); });
-    out.push_back({&row, std::move(trials)});
+    out.push_back(std::move(trials));
   }
   if (out.empty()) filter.throw_selects_nothing("suite '" + suite.name + "'");
   return out;
@@ -71,7 +68,8 @@ std::vector<SelectedCase> selected_cases(const Registry& registry, const Suite& 
 /// The shard of a selection that has one, with the places of these cases.
 Shard placed_shard(const Selection& selection, const std::vector<SelectedCase>& cases) {
   std::vector<std::string> names;
-  for (const SelectedCase& one : cases) names.push_back(one.row->operation + "/" + one.row->problem);
+  for (const SelectedCase& trials : cases)
+    names.push_back(trials.front().row.operation + "/" + trials.front().row.problem);
   return balanced(*selection.shard, names, selection.durations);
 }
 
@@ -97,11 +95,11 @@ std::vector<Trial> make_plan(const Registry& registry, const Suite& suite, const
   std::optional<Shard> shard;
   if (selection.shard) shard = placed_shard(selection, cases);
   std::vector<Trial> plan;
-  for (SelectedCase& one : cases) {
-    const Case& row = *one.row;
+  for (SelectedCase& trials : cases) {
+    const Case& row = trials.front().row;
     if (shard && !contains(*shard, row.operation, row.problem)) continue;
-    require_memory(row, registry.at(row.operation), machine);
-    std::ranges::move(one.trials, std::back_inserter(plan));
+    require_memory(row, *trials.front().operation, machine);
+    std::ranges::move(trials, std::back_inserter(plan));
   }
   return plan;
 }
@@ -112,9 +110,9 @@ std::optional<ShardRecord> shard_record(const Registry& registry, const Suite& s
   const auto cases = selected_cases(registry, suite, selection, machine);
   ShardRecord out{.shard = placed_shard(selection, cases), .selection = selection_text(selection)};
   std::string all = fmt::format("{}/{}", suite.name, suite.steps_per_epoch);
-  for (const SelectedCase& one : cases) {
-    const Case& row = *one.row;
-    all += fmt::format("\n{}/{}", one.trials.front().workload, row.per_step);
+  for (const SelectedCase& trials : cases) {
+    const Case& row = trials.front().row;
+    all += fmt::format("\n{}/{}", trials.front().workload, row.per_step);
     if (contains(out.shard, row.operation, row.problem)) out.positions.push_back(out.cases);
     ++out.cases;
   }
