@@ -84,10 +84,7 @@ struct Guarded {
   dev_t device;
   ino_t inode;
 };
-std::vector<Guarded>& guarded() {
-  static std::vector<Guarded> out;
-  return out;
-}
+std::vector<Guarded> guarded;
 
 bool is_as_before(const Guarded& one) {
   struct stat now {};
@@ -378,7 +375,7 @@ void StepReporter::begin(std::size_t step, double limit_seconds) const {
 }
 
 void StepReporter::end() const {
-  if (!std::ranges::all_of(guarded(), is_as_before)) give_up("closed descriptors that it did not open");
+  if (!std::ranges::all_of(guarded, is_as_before)) give_up("closed descriptors that it did not open");
   hand_over_prints();
   record_->step.store(0, std::memory_order_release);
 }
@@ -464,7 +461,7 @@ void leave_crashes_to_parent() {
   is_for_kernels = true;
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, SIG_DFL);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  guarded().clear();
+  guarded.clear();
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) guard_descriptor(stream);
   keep_system_calls();
 }
@@ -491,7 +488,7 @@ void leave_sealed(const Answers& answers) {
 
 void guard_descriptor(int descriptor) {
   struct stat about {};
-  if (fstat(descriptor, &about) == 0) guarded().push_back({descriptor, about.st_dev, about.st_ino});
+  if (fstat(descriptor, &about) == 0) guarded.push_back({descriptor, about.st_dev, about.st_ino});
 }
 
 bool runs_kernels() { return is_for_kernels; }

@@ -1,5 +1,7 @@
 #include "core/code/calls.hpp"
 
+#include "core/text/parts.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,7 +20,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <sstream>
 
 namespace assay {
 namespace {
@@ -90,11 +91,9 @@ constexpr Row rows[] = {
 };
 
 bool matches(const Row& row, const std::string& name) {
-  std::istringstream patterns{std::string(row.names)};
-  for (std::string pattern; patterns >> pattern;) {
-    if (fnmatch(pattern.c_str(), name.c_str(), 0) == 0) return true;
-  }
-  return false;
+  return std::ranges::any_of(parts_of(row.names, ' '), [&](std::string_view pattern) {
+    return fnmatch(std::string(pattern).c_str(), name.c_str(), 0) == 0;
+  });
 }
 
 /// Whether the library itself, not one that it needs, defines the name.
@@ -153,10 +152,6 @@ bool is_operator_of_memory(std::string_view name) {
   return std::ranges::any_of(of_memory, [&](std::string_view start) { return name.starts_with(start); });
 }
 
-bool is_function(const ElfSymbol& symbol) {
-  return symbol.section != SHN_UNDEF && (symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC);
-}
-
 /// Notes functions that a library defines for those who are linked now. Only strong ones of C++: weak ones
 /// are templates and inline functions, which every file may have.
 void note_functions(const std::filesystem::path& library, bool strong_alone, Names& out) {
@@ -168,7 +163,9 @@ void note_functions(const std::filesystem::path& library, bool strong_alone, Nam
   }
   const auto& symbols = outcome.file.dynamic_symbols;
   for (std::size_t i = 0; i < symbols.size(); ++i) {
-    if (!is_function(symbols[i]) || (strong_alone && symbols[i].binding != STB_GLOBAL)) continue;
+    const bool is_function = symbols[i].type == STT_FUNC || symbols[i].type == STT_GNU_IFUNC;
+    if (!is_function || symbols[i].section == SHN_UNDEF) continue;
+    if (strong_alone && symbols[i].binding != STB_GLOBAL) continue;
     constexpr std::uint16_t of_old_programs = 0x8000;
     std::uint16_t version = 0;
     if ((i + 1) * sizeof version <= versions.size())

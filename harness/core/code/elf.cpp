@@ -185,7 +185,7 @@ ProgramImage::ProgramImage(ElfFile elf) : elf_(std::move(elf)) {
       continue;
     }
     pointers_[relocation.at] = static_cast<std::uint64_t>(relocation.addend);
-    if (const Named* named = named_at(static_cast<std::uint64_t>(relocation.addend))) {
+    if (const LinkedObject* named = named_at(static_cast<std::uint64_t>(relocation.addend))) {
       by_loader_[relocation.at] = named->name;
     }
   }
@@ -216,10 +216,10 @@ const ElfSection* ProgramImage::section_at(std::uint64_t address) const {
   return found == elf_.sections.end() ? nullptr : &*found;
 }
 
-const ProgramImage::Named* ProgramImage::named_at(std::uint64_t address) const {
-  const auto after = std::ranges::upper_bound(named_, address, {}, &Named::address);
+const LinkedObject* ProgramImage::named_at(std::uint64_t address) const {
+  const auto after = std::ranges::upper_bound(named_, address, {}, &LinkedObject::address);
   if (after == named_.begin()) return nullptr;
-  const Named& before = *std::prev(after);
+  const LinkedObject& before = *std::prev(after);
   return address - before.address < before.size ? &before : nullptr;
 }
 
@@ -239,7 +239,7 @@ std::string ProgramImage::import_behind(const ElfSection& section, std::uint64_t
 
 std::string ProgramImage::meaning(std::uint64_t address, std::size_t size) const {
   if (const auto found = by_loader_.find(address); found != by_loader_.end()) return "to " + found->second;
-  if (const Named* named = named_at(address)) {
+  if (const LinkedObject* named = named_at(address)) {
     return fmt::format("{}:{}+{}", named->file, named->name, address - named->address);
   }
   if (const auto label = labels_.find(address); label != labels_.end()) return std::string(label->second);
@@ -247,7 +247,7 @@ std::string ProgramImage::meaning(std::uint64_t address, std::size_t size) const
   if (section == nullptr || (section->bytes.empty() && (section->flags & SHF_WRITE) == 0)) return "";
   if (section->name.starts_with(".plt")) return import_behind(*section, address);
   if ((section->flags & SHF_WRITE) != 0) {
-    const Named* ends_here = named_at(address - 1);
+    const LinkedObject* ends_here = named_at(address - 1);
     return ends_here == nullptr ? "" : fmt::format("end of {}:{}", ends_here->file, ends_here->name);
   }
   if ((section->flags & SHF_EXECINSTR) != 0) return "";
@@ -265,7 +265,7 @@ std::string_view ProgramImage::text_at(std::uint64_t address) const {
 
 std::vector<std::uint64_t> ProgramImage::pointers_at(std::uint64_t address) const {
   std::uint64_t end = address + 1;
-  if (const Named* named = named_at(address)) {
+  if (const LinkedObject* named = named_at(address)) {
     address = named->address;
     end = address + named->size;
   }
@@ -277,11 +277,12 @@ std::vector<std::uint64_t> ProgramImage::pointers_at(std::uint64_t address) cons
 }
 
 std::optional<LinkedObject> ProgramImage::object_at(std::uint64_t address) const {
-  const Named* named = function_at(address) == nullptr ? named_at(address) : nullptr;
+  const LinkedObject* named = function_at(address) == nullptr ? named_at(address) : nullptr;
   const ElfSection* section = named == nullptr ? nullptr : section_at(named->address);
   if (section == nullptr) return std::nullopt;
-  const bool writable = (section->flags & SHF_WRITE) != 0 && !section->name.starts_with(".data.rel.ro");
-  return LinkedObject{named->address, named->size, named->name, named->file, writable};
+  LinkedObject out = *named;
+  out.writable = (section->flags & SHF_WRITE) != 0 && !section->name.starts_with(".data.rel.ro");
+  return out;
 }
 
 std::string ProgramImage::content_of(const LinkedObject& object) const {

@@ -74,7 +74,7 @@ struct LinkedFunction {
   std::size_t unit = 0;
 };
 
-// A variable or a table that has a name.
+// A variable or a table that has a name. ProgramImage knows functions so, too.
 struct LinkedObject {
   std::uint64_t address = 0, size = 0;
   std::string_view name;
@@ -120,18 +120,14 @@ class ProgramImage {
   bool is_nameless(std::uint64_t address) const;
 
  private:
-  struct Named {
-    std::uint64_t address, size;
-    std::string_view name, file;
-  };
   void place_between_neighbours();
   const ElfSection* section_at(std::uint64_t address) const;
-  const Named* named_at(std::uint64_t address) const;
+  const LinkedObject* named_at(std::uint64_t address) const;
   std::string import_behind(const ElfSection& section, std::uint64_t address) const;
 
   ElfFile elf_;
   std::vector<LinkedFunction> functions_;
-  std::vector<Named> named_;                          // functions and objects, by address
+  std::vector<LinkedObject> named_;                   // functions, too, by address
   std::map<std::uint64_t, std::string_view> labels_;  // names without a size, such as __dso_handle
   std::map<std::uint64_t, std::string> by_loader_;    // the loader's value for an address
   std::map<std::uint64_t, std::uint64_t> pointers_;   // the same, where it is in the program

@@ -41,6 +41,10 @@ struct Command {
 /// theirs. Whatever they print is read, so that nobody waits, and the end of it is kept.
 class Printed {
  public:
+  struct Stream {
+    int read_end = -1, write_end = -1;
+    std::string text;
+  };
   Printed();
   ~Printed();
   Printed(const Printed&) = delete;
@@ -54,16 +58,10 @@ class Printed {
   void clear();
   /// `it printed: "lost a tile\n"`, escaped and cut, after `separator`; empty where nothing was.
   std::string in_words(std::string_view separator = "") const;
+  const std::array<Stream, 2>& streams() const { return streams_; }
 
  private:
-  struct Stream {
-    int read_end = -1, write_end = -1;
-    std::string text;
-  };
   std::array<Stream, 2> streams_;  ///< standard output and error
-
- public:
-  const std::array<Stream, 2>& streams() const { return streams_; }
 };
 
 struct ChildSetting {

@@ -12,15 +12,8 @@
 namespace assay {
 namespace {
 
-std::string& typed_name() {
-  static std::string name = "assay";
-  return name;
-}
-
-Embedding& embedding() {
-  static Embedding out;
-  return out;
-}
+std::string typed_name = "assay";
+Embedding embedding;
 
 /// The variables that a process hands to the one that it starts.
 void take_over(const ChildSetting& setting) {
@@ -51,23 +44,23 @@ std::filesystem::path this_program() {
   return file;
 }
 
-void set_embedding(Embedding made) { embedding() = std::move(made); }
+void set_embedding(Embedding made) { embedding = std::move(made); }
 
 std::string called_as() {
-  if (embedding().words.empty()) return typed_name();
+  if (embedding.words.empty()) return typed_name;
   std::string out;
-  for (const std::string& word : embedding().words) out += (out.empty() ? "" : " ") + word;
+  for (const std::string& word : embedding.words) out += (out.empty() ? "" : " ") + word;
   return out;
 }
 
 void set_called_as(const std::filesystem::path& typed) {
-  if (typed.filename() != typed_name()) typed_name() = typed.string();
+  if (typed.filename() != typed_name) typed_name = typed.string();
 }
 
-bool is_embedded() { return embedding().run != nullptr; }
+bool is_embedded() { return embedding.run != nullptr; }
 
 pid_t start_this_program(const std::vector<std::string>& arguments, const ChildSetting& setting) {
-  const Embedding& how = embedding();
+  const Embedding& how = embedding;
   if (how.run && how.words.empty()) {
     return fork_child([&] {
       take_over(setting);
