@@ -115,10 +115,7 @@ class OtherThreads {
   bool asleep_ = true;
 };
 
-OtherThreads& other_threads() {
-  static OtherThreads others;
-  return others;
-}
+OtherThreads other_threads;
 
 bool has_timer() {
   for (const auto which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
@@ -334,7 +331,7 @@ std::size_t open_descriptors() {
     while (readdir(list) != nullptr) ++out;
     closedir(list);
   }
-  return out - std::min(out, other_threads().open_files());
+  return out - std::min(out, other_threads.open_files());
 }
 
 bool may_be_accelerator(unsigned driver) {
@@ -383,7 +380,7 @@ double cpu_seconds_of_others(CpuBound bound) {
 bool others_sleep(double longest) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(longest);
-  while (!other_threads().sleep()) {
+  while (!other_threads.sleep()) {
     if (Clock::now() > end) return false;
     sched_yield();  // one that is about to sleep may need this processor for it
   }

@@ -34,8 +34,7 @@ std::uint64_t ticks() {
   std::uint64_t out;
   asm volatile("mrs %0, cntvct_el0" : "=r"(out));
   return out;
-#else
-#if defined(__x86_64__) && defined(__linux__)
+#elif defined(__x86_64__) && defined(__linux__)
   // Steady where the clock of the system is made of it.
   static const bool steady = [] {
     std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
@@ -45,7 +44,6 @@ std::uint64_t ticks() {
   if (steady) return __builtin_ia32_rdtsc();
 #endif
   return static_cast<std::uint64_t>(1e9 * system_seconds(CLOCK_MONOTONIC));
-#endif
 }
 
 double seconds_of_a_look() {

@@ -1,6 +1,7 @@
 #include "assay/suite.hpp"
 
 #include "assay/error.hpp"
+#include "assay/files.hpp"
 #include "assay/random.hpp"
 #include "core/plan/suite.hpp"
 #include "core/text/parts.hpp"
@@ -10,8 +11,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -73,14 +72,13 @@ void require_moderate(const fs::path& file) {
 constexpr Index suite_schema = 1;
 
 std::string contents(const std::filesystem::path& file) {
-  std::ifstream stream;
-  if (!std::filesystem::is_directory(file)) stream.open(file, std::ios::binary);
-  if (!stream.is_open()) {
+  try {
+    return read_file(file);
+  } catch (const Error&) {
     throw Error(
         file.string(), "cannot be read",
         "give the path of a suite, for example suites/smoke.json, or cases as gemm/m=512,n=512,k=512");
   }
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 /// The folders in which suites of the project lie, below this program or where it is installed.

@@ -512,10 +512,6 @@ class Reference final : public detail::ErasedVariant {
                                              void* input, const Context&) const override {
     return std::make_unique<ReferenceKernel>(contract, detail::as<Problem>(problem), input);
   }
-  std::optional<std::string> unfit(const detail::ErasedContract&, const void*,
-                                   const Context&) const override {
-    return std::nullopt;
-  }
 };
 
 /// Errors of a registry say what is wrong with a name; this says whose it is.

@@ -85,8 +85,10 @@ class ErasedVariant {
   /// Makes it ready outside the timed region.
   virtual std::unique_ptr<ReadyKernel> ready(const ErasedContract& contract, const void* problem, void* input,
                                              const Context& context) const = 0;
-  virtual std::optional<std::string> unfit(const ErasedContract& contract, const void* problem,
-                                           const Context& context) const = 0;
+  virtual std::optional<std::string> unfit(const ErasedContract& /*contract*/, const void* /*problem*/,
+                                           const Context& /*context*/) const {
+    return std::nullopt;
+  }
   /// As Variant::helpers, whatever the contract says.
   virtual Index helpers(const void* /*problem*/) const { return 0; }
 

@@ -6,7 +6,6 @@
 #include "assay/detail/erased.hpp"
 #include "assay/operation.hpp"
 
-#include <concepts>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,12 +23,6 @@ namespace assay::detail {
 
 /// As Registry::add(); defined with it.
 void add_variant(Registry& registry, const ErasedContract& contract, std::unique_ptr<ErasedVariant> variant);
-
-/// Whether a problem's output can be judged in pieces.
-template <class Op>
-concept JudgedInUnits = requires(const typename Op::Problem problem) {
-  { Op::units(problem) } -> std::same_as<Index>;
-};
 
 template <class Op>
 concept HasFigures = requires(const typename Op::Problem problem, const typename Op::Input input,
@@ -159,7 +152,7 @@ class TypedOperation final : public ErasedContract {
         Output::parts());
   }
   std::optional<Index> units(const void* p) const override {
-    if constexpr (JudgedInUnits<Op>) {
+    if constexpr (requires { Op::units(as<Problem>(p)); }) {
       return Op::units(as<Problem>(p));
     } else {
       return std::nullopt;
