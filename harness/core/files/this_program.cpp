@@ -60,14 +60,13 @@ void set_called_as(const std::filesystem::path& typed) {
 bool is_embedded() { return embedding.run != nullptr; }
 
 pid_t start_this_program(const std::vector<std::string>& arguments, const ChildSetting& setting) {
-  const Embedding& how = embedding;
-  if (how.run && how.words.empty()) {
+  if (embedding.run && embedding.words.empty()) {
     return fork_child([&] {
       take_over(setting);
-      return how.run(arguments);
+      return embedding.run(arguments);
     });
   }
-  Command command{.words = how.words, .folder = {}};
+  Command command{.words = embedding.words, .folder = {}};
   if (command.words.empty()) command.words.emplace_back("/proc/self/exe");
   command.words.insert(command.words.end(), arguments.begin(), arguments.end());
   return start_child(command, setting);

@@ -3,6 +3,7 @@
 
 #include "core/machine/roofline.hpp"
 
+#include "core/machine/clock.hpp"
 #include "core/machine/roof_kernels.hpp"
 
 #include <fmt/format.h>
@@ -19,10 +20,6 @@ namespace assay {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_between(Clock::time_point from, Clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
 
 // The work of a thread: does `calls` calls and returns the units of work done.
 using Work = std::function<double(Index calls)>;
@@ -55,7 +52,7 @@ double rate(int threads, double seconds, const std::function<Work(int index)>& m
           [&](Index count) {
             const auto from = Clock::now();
             work(count);
-            return seconds_between(from, Clock::now());
+            return seconds_since(from);
           },
           slice);
     }
@@ -70,8 +67,9 @@ double rate(int threads, double seconds, const std::function<Work(int index)>& m
       if (index != 0) continue;
       double total = 0;
       for (const double units : done) total += units;
-      rates.push_back(total / seconds_between(std::ranges::min(start), std::ranges::max(end)));
-      go_on = seconds_between(begin, Clock::now()) < seconds;
+      const std::chrono::duration<double> taken = std::ranges::max(end) - std::ranges::min(start);
+      rates.push_back(total / taken.count());
+      go_on = seconds_since(begin) < seconds;
     }
   });
   return upper_decile(std::move(rates));
