@@ -70,19 +70,15 @@ bool is_written_directly(const fs::path& file) {
   return (fs::exists(status) && !fs::is_regular_file(status)) || file.string().starts_with("/dev/");
 }
 
-/// The file that a link stands for: renaming over the link would replace it.
-fs::path behind_links(const fs::path& file) {
-  std::error_code failure;
-  fs::path target = fs::canonical(file, failure);
-  return failure ? file : target;
-}
-
 }  // namespace
 
 void write_file(const fs::path& file, const std::string& content) {
   if (fs::is_directory(file)) throw Error(file.string(), "is a folder", "name a file in it");
   if (is_written_directly(file)) return write_directly(file, content);
-  const fs::path target = behind_links(file);
+  // The file that a link stands for: renaming over the link would replace it.
+  std::error_code failure;
+  fs::path target = fs::canonical(file, failure);
+  if (failure) target = file;
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   if (!fs::is_directory(folder)) {
     throw Error(file.string(), fmt::format("there is no folder {}", folder.string()),
@@ -102,7 +98,6 @@ void write_file(const fs::path& file, const std::string& content) {
   if (const int code = out.write(content)) give_up("write", code);
   if (const int code = out.flush()) give_up("write", code);
   if (const int code = out.close()) give_up("write", code);
-  std::error_code failure;
   fs::rename(temporary, target, failure);
   if (failure) give_up("rename the finished file", failure.value());
 }
