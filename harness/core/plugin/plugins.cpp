@@ -4,6 +4,7 @@
 #include "core/files/this_program.hpp"
 #include "core/plugin/library.hpp"
 #include "core/registry/erased_operation.hpp"
+#include "core/registry/workload.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>
