@@ -1,6 +1,6 @@
 /// Makes an ErasedContract of a Contract: the only place where both the types and their erasure are known.
 /// All that it defines is compiled anew for each contract, and does no more than name the contract's own
-/// functions.
+/// functions and hand its texts on.
 #pragma once
 
 #include "assay/detail/erased.hpp"
