@@ -3,8 +3,6 @@
 
 #include "adamw/step.hpp"
 
-#include "assay/ops/adamw.hpp"
-
 namespace assay::adamw {
 
 const Register registered{[](Registry& r) {

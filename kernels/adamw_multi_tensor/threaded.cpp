@@ -4,8 +4,6 @@
 #include "adamw/step.hpp"
 #include "team.hpp"
 
-#include "assay/ops/adamw.hpp"
-
 #include <algorithm>
 
 namespace assay::adamw {

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstdarg>
-#include <cstdint>
 #include <ctime>
 #include <memory>
 

@@ -13,10 +13,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <map>
-#include <memory>
 #include <string>
-#include <vector>
 
 namespace assay::known_cheats {
 namespace {

@@ -7,7 +7,6 @@
 #include <xmmintrin.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <vector>
 
