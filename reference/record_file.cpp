@@ -258,8 +258,6 @@ struct Unfinished {
   }
 };
 
-bool in_memory(long file_system) { return file_system == TMPFS_MAGIC || file_system == RAMFS_MAGIC; }
-
 /// Opens a file without a name from the start where the file system can do that, else from right after.
 int open_nameless(const fs::path& folder) {
   const int nameless = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -412,14 +410,6 @@ RecordFile RecordFile::again(Pages pages) const {
   return {::open(path.c_str(), O_RDONLY | O_CLOEXEC), name_, pages};
 }
 
-void RecordFile::require_batch(Index batch) const {
-  if (shape_.records >= batch) return;
-  throw Error(
-      name_,
-      "holds " + std::to_string(shape_.records) + " records, fewer than a batch of " + std::to_string(batch),
-      "take a smaller batch or a larger file");
-}
-
 void RecordFile::require_unchanged() const {
   struct stat state = {};
   const bool known = ::fstat(descriptor_, &state) == 0;
@@ -464,11 +454,6 @@ void RecordFile::drop_pages() const {
   ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);
 }
 
-bool RecordFile::can_drop_pages() const {
-  struct statfs state = {};
-  return ::fstatfs(descriptor_, &state) == 0 && !in_memory(static_cast<long>(state.f_type));
-}
-
 fs::path scratch_folder() {
   const char* const folder = std::getenv("TMPDIR");
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
@@ -476,7 +461,9 @@ fs::path scratch_folder() {
 
 bool scratch_disk_is_a_disk() {
   struct statfs state = {};
-  return ::statfs(scratch_folder().c_str(), &state) == 0 && !in_memory(static_cast<long>(state.f_type));
+  if (::statfs(scratch_folder().c_str(), &state) != 0) return false;
+  const auto type = static_cast<long>(state.f_type);
+  return type != TMPFS_MAGIC && type != RAMFS_MAGIC;
 }
 
 }  // namespace assay

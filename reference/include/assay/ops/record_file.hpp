@@ -128,8 +128,6 @@ class RecordFile {
   const GuardedMapping& mapping() const { return mapping_; }
   int descriptor() const { return descriptor_; }
 
-  /// Throws Error unless there are at least `batch` records.
-  void require_batch(Index batch) const;
   /// Throws Error when the file was truncated or written to since it was opened: what was read may be zeros,
   /// or half old and half new. A write through another process's mapping shows only once the kernel wrote it
   /// back.
@@ -143,8 +141,6 @@ class RecordFile {
   void drop_pages() const;
   /// Reads a byte of each page: the file is *hot* then, as after a pass over it.
   void map_pages() const { mapping_.map_pages(); }
-  /// Whether drop_pages() does anything on this file's file system.
-  bool can_drop_pages() const;
 
  private:
   RecordFile(int descriptor, std::string name, Pages pages);
