@@ -248,16 +248,6 @@ int write_records(int descriptor, RecordShape shape, const FillRecords& fill) {
   return write_at(descriptor, page, 0);
 }
 
-/// An open file that is closed, and removed where it has a name, unless it was kept.
-struct Unfinished {
-  int descriptor = -1;
-  fs::path remove;
-  ~Unfinished() {
-    if (descriptor >= 0) ::close(descriptor);
-    if (!remove.empty()) ::unlink(remove.c_str());
-  }
-};
-
 /// Opens a file without a name from the start where the file system can do that, else from right after.
 int open_nameless(const fs::path& folder) {
   const int nameless = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -269,6 +259,10 @@ int open_nameless(const fs::path& folder) {
 }
 
 }  // namespace
+
+OwnedDescriptor::~OwnedDescriptor() {
+  if (descriptor >= 0) ::close(descriptor);
+}
 
 std::uint64_t digest(std::span<const std::byte> bytes, std::uint64_t key) {
   // Four chains, since one multiplication has to wait for the one before it.
@@ -302,34 +296,36 @@ std::uint64_t digest(std::span<const std::byte> bytes, std::uint64_t key) {
 
 void write_record_file(const fs::path& file, RecordShape shape, const FillRecords& fill) {
   const std::string remedy = "check the folder, its permissions and the free space, or name another file";
-  Unfinished out{.remove = fs::path(file.string() + "." + std::to_string(::getpid()) + ".tmp")};
-  out.descriptor = ::open(out.remove.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (out.descriptor < 0) {
-    const int code = errno;
-    out.remove.clear();
-    cannot(file.string(), "write", code, remedy);
-  }
+  struct Unfinished {
+    const char* name;
+    ~Unfinished() {
+      if (name != nullptr) ::unlink(name);
+    }
+  };
+  const std::string temporary = file.string() + "." + std::to_string(::getpid()) + ".tmp";
+  const OwnedDescriptor out(::open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (out.descriptor < 0) cannot(file.string(), "write", errno, remedy);
+  Unfinished unfinished{temporary.c_str()};
   if (const int code = write_records(out.descriptor, shape, fill))
     cannot(file.string(), "write", code, remedy);
   if (::fsync(out.descriptor) != 0) cannot(file.string(), "flush", errno, remedy);
-  if (::rename(out.remove.c_str(), file.c_str()) != 0) cannot(file.string(), "rename into", errno, remedy);
-  out.remove.clear();
+  if (::rename(temporary.c_str(), file.c_str()) != 0) cannot(file.string(), "rename into", errno, remedy);
+  unfinished.name = nullptr;
 }
 
 RecordFile::RecordFile(const fs::path& file, Pages pages)
-    : RecordFile(::open(file.c_str(), O_RDONLY | O_CLOEXEC), file.string(), pages) {}
+    : RecordFile(OwnedDescriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC)), file.string(), pages) {}
 
-RecordFile::RecordFile(int descriptor, std::string name, Pages pages)
-    : name_(std::move(name)), descriptor_(descriptor) {
+RecordFile::RecordFile(OwnedDescriptor file, std::string name, Pages pages)
+    : name_(std::move(name)), file_(std::move(file)) {
   const std::string rewrite = "write the file again";
-  if (descriptor < 0) cannot(name_, "open", errno, "check the name and the permissions");
-  Unfinished open{.descriptor = descriptor};
+  if (descriptor() < 0) cannot(name_, "open", errno, "check the name and the permissions");
   struct stat state = {};
-  if (::fstat(descriptor, &state) != 0) cannot(name_, "read", errno, "check the disk");
+  if (::fstat(descriptor(), &state) != 0) cannot(name_, "read", errno, "check the disk");
   if (!S_ISREG(state.st_mode)) throw Error(name_, "is no regular file", "name a record file");
   if (state.st_size == 0) throw Error(name_, "is empty", rewrite);
   Header header;
-  const ssize_t count = read_at(descriptor, std::as_writable_bytes(std::span(&header, 1)), 0);
+  const ssize_t count = read_at(descriptor(), std::as_writable_bytes(std::span(&header, 1)), 0);
   if (count < 0) cannot(name_, "read", errno, "check the disk");
   const auto has = static_cast<std::size_t>(count);
   if (has < magic.size() || header.magic != magic) {
@@ -366,28 +362,10 @@ RecordFile::RecordFile(int descriptor, std::string name, Pages pages)
   checksum_ = header.checksum;
   modified_seconds_ = state.st_mtim.tv_sec;
   modified_nanoseconds_ = state.st_mtim.tv_nsec;
-  mapping_ = GuardedMapping(descriptor, state.st_size, pages);
+  mapping_ = GuardedMapping(descriptor(), state.st_size, pages);
   if (mapping_.data() == nullptr) {
     cannot(name_, "map", errno, "close other files, or raise the limit on memory (ulimit -v)");
   }
-  open.descriptor = -1;
-}
-
-RecordFile::RecordFile(RecordFile&& other) noexcept { *this = std::move(other); }
-
-RecordFile& RecordFile::operator=(RecordFile&& other) noexcept {
-  std::swap(name_, other.name_);
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(shape_, other.shape_);
-  std::swap(checksum_, other.checksum_);
-  std::swap(modified_seconds_, other.modified_seconds_);
-  std::swap(modified_nanoseconds_, other.modified_nanoseconds_);
-  std::swap(mapping_, other.mapping_);
-  return *this;
-}
-
-RecordFile::~RecordFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 RecordFile RecordFile::scratch(Scratch where, RecordShape shape, const FillRecords& fill) {
@@ -395,24 +373,23 @@ RecordFile RecordFile::scratch(Scratch where, RecordShape shape, const FillRecor
   const fs::path folder = scratch_folder();
   const std::string name = on_disk ? "scratch file in " + folder.string() : "scratch file in memory";
   const std::string remedy = on_disk ? "set TMPDIR to a folder with free space" : "take fewer records";
-  const int descriptor = on_disk ? open_nameless(folder) : ::memfd_create("assay-records", MFD_CLOEXEC);
-  if (descriptor < 0) cannot(name, "open", errno, remedy);
-  Unfinished out{.descriptor = descriptor};
-  if (const int code = write_records(descriptor, shape, fill)) cannot(name, "write", code, remedy);
+  OwnedDescriptor out(on_disk ? open_nameless(folder) : ::memfd_create("assay-records", MFD_CLOEXEC));
+  if (out.descriptor < 0) cannot(name, "open", errno, remedy);
+  if (const int code = write_records(out.descriptor, shape, fill)) cannot(name, "write", code, remedy);
   // Dirty pages cannot be dropped.
-  if (on_disk && ::fdatasync(descriptor) != 0) cannot(name, "flush", errno, remedy);
-  return {std::exchange(out.descriptor, -1), name, on_disk ? Pages::on_demand : Pages::populated};
+  if (on_disk && ::fdatasync(out.descriptor) != 0) cannot(name, "flush", errno, remedy);
+  return {std::move(out), name, on_disk ? Pages::on_demand : Pages::populated};
 }
 
 RecordFile RecordFile::again(Pages pages) const {
   // By this path a file without a name is opened anew, where dup() would share the state of read-ahead.
-  const std::string path = "/proc/self/fd/" + std::to_string(descriptor_);
-  return {::open(path.c_str(), O_RDONLY | O_CLOEXEC), name_, pages};
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor());
+  return {OwnedDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), name_, pages};
 }
 
 void RecordFile::require_unchanged() const {
   struct stat state = {};
-  const bool known = ::fstat(descriptor_, &state) == 0;
+  const bool known = ::fstat(descriptor(), &state) == 0;
   if (known && !mapping_.lost() && state.st_size == mapping_.size() &&
       state.st_mtim.tv_sec == modified_seconds_ && state.st_mtim.tv_nsec == modified_nanoseconds_) {
     return;
@@ -441,7 +418,7 @@ void RecordFile::verify() const {
 }
 
 void RecordFile::read(Index i, std::span<std::byte> into) const {
-  const ssize_t count = read_at(descriptor_, into, offset(i));
+  const ssize_t count = read_at(descriptor(), into, offset(i));
   if (count < 0) cannot(name_, "read", errno, "check the disk");
   if (count < static_cast<ssize_t>(into.size())) {
     throw Error(name_, "ends inside record " + std::to_string(i), "write it again");
@@ -451,7 +428,7 @@ void RecordFile::read(Index i, std::span<std::byte> into) const {
 void RecordFile::drop_pages() const {
   // The order counts: the kernel keeps the pages of a file that a page table refers to.
   mapping_.unmap_pages();
-  ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);
+  ::posix_fadvise(descriptor(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
 fs::path scratch_folder() {

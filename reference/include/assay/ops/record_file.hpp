@@ -10,6 +10,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace assay {
 
@@ -85,6 +86,19 @@ using FillRecords = std::function<void(Index first, std::span<std::byte> block)>
 /// then.
 void write_record_file(const std::filesystem::path& file, RecordShape shape, const FillRecords& fill);
 
+/// The descriptor of an open file, which closes it in the end.
+struct OwnedDescriptor {
+  explicit OwnedDescriptor(int opened) : descriptor(opened) {}
+  OwnedDescriptor(OwnedDescriptor&& other) noexcept : descriptor(std::exchange(other.descriptor, -1)) {}
+  OwnedDescriptor& operator=(OwnedDescriptor&& other) noexcept {
+    std::swap(descriptor, other.descriptor);
+    return *this;
+  }
+  ~OwnedDescriptor();
+
+  int descriptor = -1;  ///< negative where opening failed
+};
+
 /// A record file, open and mapped. Records are read from the mapping with plain loads, from any thread.
 ///
 /// Removing the file, or renaming another over it, does no harm: the mapping keeps the file alive that it
@@ -97,9 +111,6 @@ class RecordFile {
   /// Throws Error naming the file and what to do when it cannot be opened, is truncated, empty, of another
   /// magic or version, has a damaged header, or holds fewer or more bytes than its records take.
   explicit RecordFile(const std::filesystem::path& file, Pages pages = Pages::on_demand);
-  RecordFile(RecordFile&& other) noexcept;
-  RecordFile& operator=(RecordFile&& other) noexcept;
-  ~RecordFile();
 
   /// A file without a name: it is gone when the object is, however the program ends.
   enum class Scratch {
@@ -126,7 +137,7 @@ class RecordFile {
   /// Returns the position of record i in the file.
   Index offset(Index i) const { return record_file_header_bytes + i * shape_.bytes; }
   const GuardedMapping& mapping() const { return mapping_; }
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return file_.descriptor; }
 
   /// Throws Error when the file was truncated or written to since it was opened: what was read may be zeros,
   /// or half old and half new. A write through another process's mapping shows only once the kernel wrote it
@@ -143,10 +154,10 @@ class RecordFile {
   void map_pages() const { mapping_.map_pages(); }
 
  private:
-  RecordFile(int descriptor, std::string name, Pages pages);
+  RecordFile(OwnedDescriptor file, std::string name, Pages pages);
 
   std::string name_;
-  int descriptor_ = -1;
+  OwnedDescriptor file_;
   RecordShape shape_;
   std::uint64_t checksum_ = 0;
   std::int64_t modified_seconds_ = 0, modified_nanoseconds_ = 0;
