@@ -15,8 +15,6 @@ struct Segments {
   constexpr Index count() const { return (layers + length - 1) / length; }
   /// Activations in memory at once: those before the segments, without x, and those inside a segment.
   constexpr Index kept() const { return count() - 1 + length - 1; }
-  /// Forward steps of a call: up to the last segment's start, and inside each segment.
-  constexpr Index forward_steps() const { return (count() - 1) * length + layers - count(); }
 };
 
 }  // namespace assay::checkpointing

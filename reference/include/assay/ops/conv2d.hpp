@@ -23,7 +23,6 @@ struct Layer : WindowFields {
   Index out_pixels() const { return out_h() * out_w(); }
   Index x_size() const { return n * c * pixels(); }
   Index y_size() const { return n * f * out_pixels(); }
-  Index w_size() const { return f * depth(); }
 
   template <class Problem>
   static constexpr auto layer_fields() {
