@@ -87,7 +87,7 @@ Choice whole(const typename Op::Problem&, const Context&) {
 Choice product(const Gemm::Problem& p, const Context& context) {
   if (blocked::choose_grid(p.m, p.n, p.k, context.threads).parts() > 1)
     return {"threaded", "each thread gets multiply-adds enough to pay for its start"};
-  const blocked::Product shape = blocked::part_of(p, {}, nullptr, 0, p.m, 0, p.n);
+  const blocked::Product shape = blocked::product_of(p, {}, nullptr);
   const std::string_view way = blocked::way_of(tier(), shape).variant;
   return {at_best(way), way == "small" ? "the operands are small: copies into panels would not pay"
                                        : "each panel is copied once and read often"};

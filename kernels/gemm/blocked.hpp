@@ -100,14 +100,10 @@ inline Product with(Product shape, const float* a, const float* b, float* c) {
   return shape;
 }
 
-/// The rows [row, row + m) and columns [column, column + n) of a problem.
-inline Product part_of(const Gemm::Problem& p, const Gemm::Input& in, float* c, Index row, Index m,
-                       Index column, Index n) {
-  const Index lda = p.a_transposed() ? p.m : p.k, ldb = p.b_transposed() ? p.k : p.n;
-  return product({moved(in.a.data(), p.a_transposed() ? row : row * lda), lda, p.a_transposed()},
-                 {moved(in.b.data(), p.b_transposed() ? column * ldb : column), ldb, p.b_transposed()},
-                 moved(c, row * p.n + column), p.n, m, n, p.k, static_cast<float>(p.alpha),
-                 static_cast<float>(p.beta));
+inline Product product_of(const Gemm::Problem& p, const Gemm::Input& in, float* c) {
+  return product({in.a.data(), p.a_transposed() ? p.m : p.k, p.a_transposed()},
+                 {in.b.data(), p.b_transposed() ? p.k : p.n, p.b_transposed()}, c, p.n, p.m, p.n, p.k,
+                 static_cast<float>(p.alpha), static_cast<float>(p.beta));
 }
 
 struct Tier {

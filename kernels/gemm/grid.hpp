@@ -65,8 +65,9 @@ inline Rectangle rectangle(const Grid& grid, Index m, Index n, Index i) {
   return {.row = top, .rows = bottom - top, .column = left, .columns = right - left};
 }
 
-/// A part of a product; null addresses stay null.
-inline Product part_of(Product p, const Rectangle& r) {
+/// A part of a product, of f32 or bf16; null addresses stay null.
+template <class AnyProduct>
+AnyProduct part_of(AnyProduct p, const Rectangle& r) {
   p.a = moved(p.a, p.a_transposed ? r.row : r.row * p.lda);
   p.b = moved(p.b, p.b_transposed ? r.column * p.ldb : r.column);
   p.c = moved(p.c, r.row * p.ldc + r.column);

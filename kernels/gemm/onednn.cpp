@@ -27,8 +27,7 @@ auto plan_of(const Gemm::Problem& p, const Gemm::Input*, int threads, int way) {
 
 void run(const Plan& plan, const Gemm::Input& in, Gemm::Output& out) {
   if (plan.matmul) return plan.matmul->run({in.a.data(), in.b.data(), out.c.data()});
-  const Gemm::Problem& p = plan.problem;
-  onednn::multiply(blocked::part_of(p, in, out.c.data(), 0, p.m, 0, p.n), plan.threads);
+  onednn::multiply(blocked::product_of(plan.problem, in, out.c.data()), plan.threads);
 }
 
 const Register registered{[](Registry& r) {

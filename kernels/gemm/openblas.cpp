@@ -8,7 +8,7 @@ namespace {
 
 Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input&, const Context& context) {
   return [p, threads = context.threads](const Gemm::Input& in, Gemm::Output& out) {
-    openblas::multiply(blocked::part_of(p, in, out.c.data(), 0, p.m, 0, p.n), threads);
+    openblas::multiply(blocked::product_of(p, in, out.c.data()), threads);
   };
 }
 

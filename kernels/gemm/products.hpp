@@ -26,9 +26,9 @@ inline Way way_of(const Tier& tier, const Product& shape) {
 
 /// Makes the kernel of a whole problem on one thread.
 inline Variant<Gemm>::Kernel kernel_of(const Way& way, const Gemm::Problem& p, const Gemm::Input& in) {
-  const Index floats = way.space_floats(part_of(p, in, nullptr, 0, p.m, 0, p.n));
+  const Index floats = way.space_floats(product_of(p, in, nullptr));
   return [multiply = way.multiply, p, space = Buffer<float>(floats)](const auto& now, auto& out) mutable {
-    multiply(part_of(p, now, out.c.data(), 0, p.m, 0, p.n), space.data());
+    multiply(product_of(p, now, out.c.data()), space.data());
   };
 }
 

@@ -49,17 +49,13 @@ struct Plan {
   Index parts() const { return steps_parts > 1 ? steps_parts : grid.parts(); }
 
   blocked::Product part(const Gemm::Input& in, float* c, Index i) const {
-    const Gemm::Problem& p = problem;
-    if (steps_parts > 1) {
-      blocked::Product product = blocked::part_of(p, in, c, 0, p.m, 0, p.n);
-      const Index l = p.k * i / steps_parts;
-      product.k = p.k * (i + 1) / steps_parts - l;
-      product.a = blocked::moved(product.a, p.a_transposed() ? l * product.lda : l);
-      product.b = blocked::moved(product.b, p.b_transposed() ? l : l * product.ldb);
-      return product;
-    }
-    const blocked::Rectangle r = blocked::rectangle(grid, p.m, p.n, i);
-    return blocked::part_of(p, in, c, r.row, r.rows, r.column, r.columns);
+    blocked::Product p = blocked::product_of(problem, in, c);
+    if (steps_parts == 1) return blocked::part_of(p, blocked::rectangle(grid, p.m, p.n, i));
+    const Index l = p.k * i / steps_parts;
+    p.k = p.k * (i + 1) / steps_parts - l;
+    p.a = blocked::moved(p.a, p.a_transposed ? l * p.lda : l);
+    p.b = blocked::moved(p.b, p.b_transposed ? l : l * p.ldb);
+    return p;
   }
 
   void run(const Gemm::Input& in, float* c) {

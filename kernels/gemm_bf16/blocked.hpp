@@ -21,18 +21,15 @@ struct Product {
   bool a_transposed = false, b_transposed = false;
 };
 
-/// The rows [row, row + m) and columns [column, column + n) of a problem.
-inline Product part_of(const GemmBf16::Problem& p, const GemmBf16::Input& in, float* c, Index row, Index m,
-                       Index column, Index n) {
-  const Index lda = p.a_transposed() ? p.m : p.k, ldb = p.b_transposed() ? p.k : p.n;
-  return {.m = m,
-          .n = n,
+inline Product product_of(const GemmBf16::Problem& p, const GemmBf16::Input& in, float* c) {
+  return {.m = p.m,
+          .n = p.n,
           .k = p.k,
-          .a = blocked::moved(in.a.data(), p.a_transposed() ? row : row * lda),
-          .b = blocked::moved(in.b.data(), p.b_transposed() ? column * ldb : column),
-          .c = blocked::moved(c, row * p.n + column),
-          .lda = lda,
-          .ldb = ldb,
+          .a = in.a.data(),
+          .b = in.b.data(),
+          .c = c,
+          .lda = p.a_transposed() ? p.m : p.k,
+          .ldb = p.b_transposed() ? p.k : p.n,
           .ldc = p.n,
           .a_transposed = p.a_transposed(),
           .b_transposed = p.b_transposed()};

@@ -53,9 +53,9 @@ const Register registered{[](Registry& r) {
          .summary = each.name == "avx512_bf16" ? "register tile of VDPBF16PS over copied pairs"
                                                : "operands widened to f32, tiles compiled for {}"},
         [](const Tier& tier, const GemmBf16::Problem& p, const GemmBf16::Input& in) {
-          const Index floats = tier.space_floats(part_of(p, in, nullptr, 0, p.m, 0, p.n));
+          const Index floats = tier.space_floats(product_of(p, in, nullptr));
           return [tier, p, space = Buffer<float>(floats)](const auto& now, auto& out) mutable {
-            tier.multiply(part_of(p, now, out.c.data(), 0, p.m, 0, p.n), space.data());
+            tier.multiply(product_of(p, now, out.c.data()), space.data());
           };
         });
   }

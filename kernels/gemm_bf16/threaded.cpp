@@ -23,8 +23,7 @@ struct Plan {
   std::vector<Buffer<float>> spaces = {};
 
   Product part(const GemmBf16::Input& in, float* c, Index i) const {
-    const blocked::Rectangle r = blocked::rectangle(grid, problem.m, problem.n, i);
-    return part_of(problem, in, c, r.row, r.rows, r.column, r.columns);
+    return blocked::part_of(product_of(problem, in, c), blocked::rectangle(grid, problem.m, problem.n, i));
   }
 };
 
