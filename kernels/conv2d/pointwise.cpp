@@ -3,6 +3,7 @@
 
 #include "conv2d/grid.hpp"
 #include "conv2d/products.hpp"
+#include "gemm/grid.hpp"
 #include "team.hpp"
 #include "tiers.hpp"
 
@@ -17,55 +18,33 @@ namespace {
 
 using blocked::moved;
 
-/// A part of the result of one image.
-struct Block {
-  Index row = 0, rows = 0, column = 0, columns = 0;
-};
-
 /// y[f, pixels] = w x + beta y.
-blocked::Product product_y(const Layer& p, const Block& at, const float* x, const float* w, float beta,
-                           float* y) {
-  return blocked::product({moved(w, at.row * p.c), p.c}, {moved(x, at.column), p.pixels()},
-                          moved(y, at.row * p.pixels() + at.column), p.pixels(), at.rows, at.columns, p.c, 1,
-                          beta);
+blocked::Product product_y(const Layer& p, const float* x, const float* w, float beta, float* y) {
+  return blocked::product({w, p.c}, {x, p.pixels()}, y, p.pixels(), p.f, p.pixels(), p.c, 1, beta);
 }
 
-/// dx[c, pixels] = w^T dy.
-blocked::Product product_dx(const Layer& p, const Block& at, const float* dy, const float* w, float* dx) {
-  return blocked::product({moved(w, at.row), p.c, true}, {moved(dy, at.column), p.pixels()},
-                          moved(dx, at.row * p.pixels() + at.column), p.pixels(), at.rows, at.columns, p.f);
-}
-
-/// dw[f, c] = dy x^T + beta dw.
-blocked::Product product_dw(const Layer& p, const Block& at, const float* dy, const float* x, float beta,
-                            float* dw) {
-  return blocked::product({moved(dy, at.row * p.pixels()), p.pixels()},
-                          {moved(x, at.column * p.pixels()), p.pixels(), true},
-                          moved(dw, at.row * p.c + at.column), p.c, at.rows, at.columns, p.pixels(), 1, beta);
-}
-
-/// product_of(image, block, input, output) for each image and block of the result. Cuts a result by rows
-/// where `rows` are many, else by columns. If the result is one per image, images are divided first.
+/// product_of(image, input, output) for each image. Cuts a result by rows where these are many, else by
+/// columns. If the result is one per image, images are divided first.
 template <class Op, class ProductOf>
-typename Variant<Op>::Kernel products(const Layer& p, Index threads, Index rows, Index columns,
-                                      bool one_per_image, const ProductOf& product_of) {
+typename Variant<Op>::Kernel products(const Layer& p, Index threads, bool one_per_image,
+                                      const ProductOf& product_of) {
   struct Part {
     Range images;
-    Block block;
+    blocked::Rectangle block;
     Buffer<float> space;
   };
   const blocked::Tier tier = best_of(blocked::tiers());
-  const typename Op::Input no_input{};
   typename Op::Output no_output{};
-  const bool by_columns = columns >= 4 * rows;
-  const Index extent = by_columns ? columns : rows;
+  const blocked::Product shape = product_of(0, typename Op::Input{}, no_output);
+  const bool by_columns = shape.n >= 4 * shape.m;
+  const Index extent = by_columns ? shape.n : shape.m;
   const Grid grid = images_and_rows(threads, one_per_image ? p.n : 1, extent);
   std::vector<Part> parts;
   for (Index i = 0; i < grid.parts(); ++i) {
     const Range part = range(extent, by_columns ? 32 : 1, i % grid.inner, grid.inner);
-    const Block block =
-        by_columns ? Block{0, rows, part.first, part.count} : Block{part.first, part.count, 0, columns};
-    const Index floats = tier.space_floats(product_of(0, block, no_input, no_output));
+    const blocked::Rectangle block = by_columns ? blocked::Rectangle{0, shape.m, part.first, part.count}
+                                                : blocked::Rectangle{part.first, part.count, 0, shape.n};
+    const Index floats = tier.space_floats(part_of(shape, block));
     parts.push_back({one_per_image ? range(p.n, 1, i / grid.inner, grid.outer) : Range{0, p.n}, block,
                      Buffer<float>(floats)});
   }
@@ -73,7 +52,7 @@ typename Variant<Op>::Kernel products(const Layer& p, Index threads, Index rows,
   return [tier, product_of, parts = std::move(parts)](const auto& in, auto& out) mutable {
     on_each(parts, [&](Part& part) {
       for (Index n = part.images.first; n < part.images.first + part.images.count; ++n) {
-        tier.multiply(product_of(n, part.block, in, out), part.space.data());
+        tier.multiply(part_of(product_of(n, in, out), part.block), part.space.data());
       }
     });
   };
@@ -82,27 +61,27 @@ typename Variant<Op>::Kernel products(const Layer& p, Index threads, Index rows,
 }  // namespace
 
 Variant<Conv2d>::Kernel pointwise_y(const Problem& p, Index threads) {
-  return products<Conv2d>(p, threads, p.f, p.pixels(), true,
-                          [p](Index n, const Block& at, const auto& in, auto& out) {
-                            return product_y(p, at, moved(in.x.data(), n * p.c * p.pixels()), in.w.data(), 0,
-                                             moved(out.y.data(), n * p.f * p.pixels()));
-                          });
+  return products<Conv2d>(p, threads, true, [p](Index n, const auto& in, auto& out) {
+    return product_y(p, moved(in.x.data(), n * p.c * p.pixels()), in.w.data(), 0,
+                     moved(out.y.data(), n * p.f * p.pixels()));
+  });
 }
 
+/// dx[c, pixels] = w^T dy.
 Variant<Conv2dDataGradient>::Kernel pointwise_dx(const DataProblem& p, Index threads) {
-  return products<Conv2dDataGradient>(
-      p, threads, p.c, p.pixels(), true, [p](Index n, const Block& at, const auto& in, auto& out) {
-        return product_dx(p, at, moved(in.dy.data(), n * p.f * p.pixels()), in.w.data(),
-                          moved(out.dx.data(), n * p.c * p.pixels()));
-      });
+  return products<Conv2dDataGradient>(p, threads, true, [p](Index n, const auto& in, auto& out) {
+    return blocked::product({in.w.data(), p.c, true}, {moved(in.dy.data(), n * p.f * p.pixels()), p.pixels()},
+                            moved(out.dx.data(), n * p.c * p.pixels()), p.pixels(), p.c, p.pixels(), p.f);
+  });
 }
 
+/// dw[f, c] = the sum of dy x^T over images.
 Variant<Conv2dWeightGradient>::Kernel pointwise_dw(const Problem& p, Index threads) {
-  return products<Conv2dWeightGradient>(
-      p, threads, p.f, p.c, false, [p](Index n, const Block& at, const auto& in, auto& out) {
-        return product_dw(p, at, moved(in.dy.data(), n * p.f * p.pixels()),
-                          moved(in.x.data(), n * p.c * p.pixels()), n == 0 ? 0 : 1, out.dw.data());
-      });
+  return products<Conv2dWeightGradient>(p, threads, false, [p](Index n, const auto& in, auto& out) {
+    return blocked::product({moved(in.dy.data(), n * p.f * p.pixels()), p.pixels()},
+                            {moved(in.x.data(), n * p.c * p.pixels()), p.pixels(), true}, out.dw.data(), p.c,
+                            p.f, p.c, p.pixels(), 1, n == 0 ? 0.0F : 1.0F);
+  });
 }
 
 namespace {
@@ -113,10 +92,9 @@ Variant<Conv2d>::Kernel prepare_y_with_bias(const Problem& p) {
   const blocked::Tier tier = best_of(blocked::tiers());
   Index floats = 0;  // a smaller product may need more space
   for (const Index rows : {most_rows, p.f % most_rows}) {
-    if (rows > 0) {
-      floats = std::max(
-          floats, tier.space_floats(product_y(p, {0, rows, 0, p.pixels()}, nullptr, nullptr, 1, nullptr)));
-    }
+    if (rows == 0) continue;
+    const blocked::Product shape = product_y(p, nullptr, nullptr, 1, nullptr);
+    floats = std::max(floats, tier.space_floats(part_of(shape, {0, rows, 0, p.pixels()})));
   }
   return [p, most_rows, tier, space = Buffer<float>(floats)](const auto& in, auto& out) mutable {
     for (Index n = 0; n < p.n; ++n) {
@@ -125,7 +103,8 @@ Variant<Conv2d>::Kernel prepare_y_with_bias(const Problem& p) {
       for (Index row = 0; row < p.f; row += most_rows) {
         const Index rows = std::min(most_rows, p.f - row);
         set_rows(in.bias.data() + row, rows, p.pixels(), y + row * p.pixels(), p.pixels());
-        tier.multiply(product_y(p, {row, rows, 0, p.pixels()}, x, in.w.data(), 1, y), space.data());
+        const blocked::Product whole = product_y(p, x, in.w.data(), 1, y);
+        tier.multiply(part_of(whole, {row, rows, 0, p.pixels()}), space.data());
       }
     }
   };
