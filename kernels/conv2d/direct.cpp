@@ -27,28 +27,19 @@ std::vector<DirectTier> direct_tiers() {
   return out;
 }
 
-SumPlan SumPlan::of_y(const Layer& p, const DirectTier& tier) {
-  SumPlan plan(p, tier, forward_layout(p), forward_places(p));
-  plan.channels_ = p.c;
-  plan.rows_ = p.f;
-  plan.w_row_ = p.depth();
-  plan.w_channel_ = p.window().taps();
-  plan.result_h_ = p.window().out_h();
-  plan.result_w_ = p.window().out_w();
-  plan.choose();
-  return plan;
-}
-
-SumPlan SumPlan::of_dx(const Layer& p, const DirectTier& tier) {
-  SumPlan plan(p, tier, data_layout(p), data_places(p));
-  plan.channels_ = p.f;
-  plan.rows_ = p.c;
-  plan.w_row_ = p.window().taps();
-  plan.w_channel_ = p.depth();
-  plan.result_h_ = p.h;
-  plan.result_w_ = p.w;
-  plan.choose();
-  return plan;
+SumPlan::SumPlan(const Layer& p, const DirectTier& tier, bool of_dx)
+    : tier_(tier),
+      images_(p.n),
+      taps_(p.window().taps()),
+      layout_(of_dx ? data_layout(p) : forward_layout(p)),
+      places_(of_dx ? data_places(p) : forward_places(p)),
+      channels_(of_dx ? p.f : p.c),
+      rows_(of_dx ? p.c : p.f),
+      w_row_(of_dx ? taps_ : p.depth()),
+      w_channel_(of_dx ? p.depth() : taps_),
+      result_h_(of_dx ? p.h : p.window().out_h()),
+      result_w_(of_dx ? p.w : p.window().out_w()) {
+  choose();
 }
 
 namespace {

@@ -148,8 +148,8 @@ void set_tap_gradients(std::vector<DirectTier>& tiers);
 /// rows of the result are few or do not fill vectors, or where weights outweigh pixels.
 class SumPlan {
  public:
-  static SumPlan of_y(const Layer& p, const DirectTier& tier);
-  static SumPlan of_dx(const Layer& p, const DirectTier& tier);
+  static SumPlan of_y(const Layer& p, const DirectTier& tier) { return {p, tier, false}; }
+  static SumPlan of_dx(const Layer& p, const DirectTier& tier) { return {p, tier, true}; }
 
   /// The estimated cost, in multiply-adds of a vector.
   double cost() const { return cost_; }
@@ -168,12 +168,7 @@ class SumPlan {
     Index part = 0, parts = 1;
     Buffer<float> space;
   };
-  SumPlan(const Layer& p, const DirectTier& tier, Layout layout, std::vector<PlaceClass> places)
-      : tier_(tier),
-        images_(p.n),
-        taps_(p.window().taps()),
-        layout_(std::move(layout)),
-        places_(std::move(places)) {}
+  SumPlan(const Layer& p, const DirectTier& tier, bool of_dx);
   void choose();
   bool divides_places(Index parts) const;
   /// Rows whose weights are transposed at once.
@@ -188,10 +183,10 @@ class SumPlan {
   Layout layout_;
   std::vector<PlaceClass> places_;
   double cost_ = 0;
-  bool on_pixels_ = false;           ///< whether a PixelSum computes it
-  Index channels_ = 0, rows_ = 0;    ///< channels of the source and of the result
-  Index w_row_ = 0, w_channel_ = 0;  ///< floats between weights of two rows, of two channels
-  Index result_h_ = 0, result_w_ = 0;
+  bool on_pixels_ = false;   ///< whether a PixelSum computes it
+  Index channels_, rows_;    ///< channels of the source and of the result
+  Index w_row_, w_channel_;  ///< floats between weights of two rows, of two channels
+  Index result_h_, result_w_;
   std::vector<Share> shares_;
 };
 

@@ -14,39 +14,49 @@
 namespace assay::conv2d::winograd {
 namespace {
 
+/// The sum for y, or for dx, which swaps source and result.
+TileSum shape_of(const Layer& p, bool of_dx) {
+  const Window w = p.window();
+  TileSum shape{.rows = p.f,
+                .channels = p.c,
+                .source_h = p.h,
+                .source_w = p.w,
+                .result_h = w.out_h(),
+                .result_w = w.out_w(),
+                .top = w.top,
+                .left = w.left};
+  if (of_dx) {
+    std::swap(shape.rows, shape.channels);
+    std::swap(shape.source_h, shape.result_h);
+    std::swap(shape.source_w, shape.result_w);
+    shape.top = taps - 1 - w.top;
+    shape.left = taps - 1 - w.left;
+  }
+  return shape;
+}
+
 /// Computes y from x, or dx from dy: the same sum over channels and taps, whose order is reversed for dx. It
-/// goes in shares, each on a thread and in space of its own; all threads share the transformed weights.
+/// goes in at most `most` shares, each on a thread and in space of its own; all threads share the transformed
+/// weights.
 class Sum {
  public:
-  static Sum of_y(const Layer& p, const Tier& tier, Index threads) {
-    const Window w = p.window();
-    return {p,
-            {.rows = p.f,
-             .channels = p.c,
-             .source_h = p.h,
-             .source_w = p.w,
-             .result_h = w.out_h(),
-             .result_w = w.out_w(),
-             .top = w.top,
-             .left = w.left},
-            false,
-            tier,
-            threads};
-  }
-  static Sum of_dx(const Layer& p, const Tier& tier, Index threads) {
-    const Window w = p.window();
-    return {p,
-            {.rows = p.c,
-             .channels = p.f,
-             .source_h = w.out_h(),
-             .source_w = w.out_w(),
-             .result_h = p.h,
-             .result_w = p.w,
-             .top = taps - 1 - w.top,
-             .left = taps - 1 - w.left},
-            true,
-            tier,
-            threads};
+  Sum(const Layer& p, bool of_dx, const Tier& tier, Index most)
+      : layer_(p),
+        shape_(shape_of(p, of_dx)),
+        of_dx_(of_dx),
+        tier_(tier),
+        point_(vectors() * tier.lanes() * shape_.channels + line_floats),
+        weights_(all_points * point_) {
+    shape_.vectors = vectors();
+    shape_.tiles = p.n * shape_.tiles_down() * shape_.tiles_across();
+    shape_.block = block(shape_);
+    divide(most);
+    for (TileSum& share : shares_) {
+      share.block = block(share);
+      const Index floats = tier.space_floats(share.block, share.channels, share.vectors);
+      share.space = spaces_.emplace_back(std::max(tier.weight_space(), floats)).data();
+    }
+    start_team(threads());
   }
 
   void transform(const float* w) {
@@ -81,25 +91,6 @@ class Sum {
   }
 
  private:
-  Sum(const Layer& p, const TileSum& shape, bool of_dx, const Tier& tier, Index most)
-      : layer_(p),
-        shape_(shape),
-        of_dx_(of_dx),
-        tier_(tier),
-        point_(vectors() * tier.lanes() * shape.channels + line_floats),
-        weights_(all_points * point_) {
-    shape_.vectors = vectors();
-    shape_.tiles = p.n * shape.tiles_down() * shape.tiles_across();
-    shape_.block = block(shape_);
-    divide(most);
-    for (TileSum& share : shares_) {
-      share.block = block(share);
-      const Index floats = tier.space_floats(share.block, share.channels, share.vectors);
-      share.space = spaces_.emplace_back(std::max(tier.weight_space(), floats)).data();
-    }
-    start_team(threads());
-  }
-
   Index vectors() const { return pieces(shape_.rows, tier_.lanes()); }
   int threads() const { return static_cast<int>(shares_.size()); }
 
@@ -158,7 +149,7 @@ class Sum {
 
 Variant<Conv2dWinograd>::Kernel kernel_of_y(const Tier& tier, const WinogradProblem& p, const float* w,
                                             Index threads) {
-  Sum sum = Sum::of_y(p, tier, threads);
+  Sum sum(p, false, tier, threads);
   sum.transform(w);
   return [sum = std::move(sum), p](const auto& in, auto& out) mutable {
     sum.run(in.x.data(), p.has_bias() ? in.bias.data() : nullptr, out.y.data());
@@ -167,7 +158,7 @@ Variant<Conv2dWinograd>::Kernel kernel_of_y(const Tier& tier, const WinogradProb
 
 Variant<Conv2dWinogradDataGradient>::Kernel kernel_of_dx(const Tier& tier, const WinogradDataProblem& p,
                                                          Index threads) {
-  return [sum = Sum::of_dx(p, tier, threads)](const auto& in, auto& out) mutable {
+  return [sum = Sum(p, true, tier, threads)](const auto& in, auto& out) mutable {
     sum.transform(in.w.data());
     sum.run(in.dy.data(), nullptr, out.dx.data());
   };
