@@ -63,16 +63,6 @@ Agreement within_or_nan(const Shape& shape, const Buffer<float>& written, Expect
   return within(shape, written, want);
 }
 
-template <class Formula>
-void register_naive(Registry& r) {
-  r.add<AdamW<Formula>>({.name = "naive",
-                         .summary = "one loop over the parameters, powers computed once per call",
-                         .run = naive<Formula>});
-}
-const Register paper{register_naive<adamw::Paper>};
-const Register epsilon_hat{register_naive<adamw::EpsilonHat>};
-const Register epsilon_inside{register_naive<adamw::EpsilonInside>};
-
 }  // namespace
 
 template <class Formula>
@@ -112,21 +102,16 @@ auto AdamW<Formula>::expect(const Problem& problem, const Input& in, Setting& se
     array.bound.push_back(std::isfinite(value) ? bound : 0);
   };
 
-  constexpr double h = 0x1p-148;
-  using rounding::g;
   const Constants<double> k(problem.t);
-  const auto corrections = adamw::bias_corrections(problem.t);
   for (Index next = 0; next < positions.size(); ++next) {
     const Index at = positions[next];
-    const double gradient = in.g[at], p = in.p[at], m = in.m[at], v = in.v[at];
-    const auto after = step<Formula, double>(gradient, {p, m, v}, k);
-    const double terms = k.first_keep * std::abs(m) + k.first_gain * std::abs(gradient);
-    const double divisor = Formula::divisor(after.v, corrections);
-    const double update = Formula::factor(corrections) * terms / divisor;
-    put(want.p, after.p,
-        g(3) * std::abs(p - k.decay * p) + g(Formula::roundings) * update + 16 * h / divisor);
-    put(want.m, after.m, g(4) * terms + h);
-    put(want.v, after.v, g(5) * after.v + h);
+    const double gradient = in.g[at];
+    const adamw::Parameter<double> before{in.p[at], in.m[at], in.v[at]};
+    const auto after = step<Formula, double>(gradient, before, k);
+    const auto bound = adamw::bounds<Formula>(gradient, before, after.v, k);
+    put(want.p, after.p, bound.p);
+    put(want.m, after.m, bound.m);
+    put(want.v, after.v, bound.v);
   }
   return want;
 }
@@ -146,6 +131,11 @@ template class detail::TypedOperation<AdamWEpsilonHat>;
 template class detail::TypedOperation<AdamWEpsilonInside>;
 
 const Register registered{[](Registry& r) {
+  adamw::for_each_formula([&]<class Formula>(Formula) {
+    r.add<AdamW<Formula>>({.name = "naive",
+                           .summary = "one loop over the parameters, powers computed once per call",
+                           .run = naive<Formula>});
+  });
   const auto prepare = [](const AdamWMultiTensor::Problem& problem, const auto&, const Context&) {
     return [t = problem.t, spans = AdamWMultiTensor::spans(problem)](const AdamWMultiTensor::Input& in,
                                                                      AdamWMultiTensor::Output& out) {

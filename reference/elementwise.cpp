@@ -129,13 +129,11 @@ Agreement same_bits(const Shape& shape, const Buffer<float>& actual, const Expec
 }
 
 const Register registered{[](Registry& r) {
-  const auto add = [&]<class... Formula>(Formula...) {
-    (r.add<Elementwise<Formula>>({.name = "naive",
-                                  .summary = "four loops, an index map per operand and element",
-                                  .run = naive<Formula>}),
-     ...);
-  };
-  add(elementwise::Multiply(), elementwise::Add(), elementwise::Relu());
+  elementwise::for_each_formula([&]<class Formula>(Formula) {
+    r.add<Elementwise<Formula>>({.name = "naive",
+                                 .summary = "four loops, an index map per operand and element",
+                                 .run = naive<Formula>});
+  });
 }};
 
 }  // namespace

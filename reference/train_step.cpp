@@ -51,24 +51,19 @@ struct Update {
   std::vector<double> p, m, v, p_bound, m_bound, v_bound;
 
   Update(const Problem& problem, const TrainStep::Input& in, const TrainStep::Output& out) {
-    constexpr double h = 0x1p-147;
     const double kept = GradientClip::kept(static_cast<double>(out.norm[0]));
     const adamw::Constants<double> k(problem.t);
-    const auto corrections = adamw::bias_corrections(problem.t);
     for (Index i = 0; i < in.p.size(); ++i) {
       const double y = kept * static_cast<double>(out.g[i]);
-      const double before = in.p[i], m0 = in.m[i], v0 = in.v[i];
-      const auto after = adamw::step<adamw::Paper, double>(y, {before, m0, v0}, k);
-      const double terms = k.first_keep * std::abs(m0) + k.first_gain * std::abs(y);
-      const double divisor = adamw::Paper::divisor(after.v, corrections);
-      const double update = adamw::Paper::factor(corrections) * terms / divisor;
+      const adamw::Parameter<double> before{in.p[i], in.m[i], in.v[i]};
+      const auto after = adamw::step<adamw::Paper, double>(y, before, k);
+      const auto bound = adamw::bounds<adamw::Paper>(y, before, after.v, k, 5);
       p.push_back(after.p);
       m.push_back(after.m);
       v.push_back(after.v);
-      p_bound.push_back(g(3) * std::abs(before - k.decay * before) +
-                        g(adamw::Paper::roundings + 10) * update + 16 * h / divisor);
-      m_bound.push_back(g(9) * terms + h);
-      v_bound.push_back(g(15) * after.v + h);
+      p_bound.push_back(bound.p);
+      m_bound.push_back(bound.m);
+      v_bound.push_back(bound.v);
     }
   }
 };

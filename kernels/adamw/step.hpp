@@ -71,12 +71,4 @@ auto kernel_of(StepFunction* function, const Problem& p) {
   };
 }
 
-/// Calls visit(formula) with a value of each formula, so that a variant registers for all operations.
-template <class Visit>
-void for_each_formula(const Visit& visit) {
-  visit(Paper{});
-  visit(EpsilonHat{});
-  visit(EpsilonInside{});
-}
-
 }  // namespace assay::adamw

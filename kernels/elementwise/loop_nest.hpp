@@ -143,12 +143,4 @@ Plan plan(const typename Elementwise<Formula>::Problem& p, int threads) {
           .fetch_ahead = fetching_ahead_pays(bytes, nest.row_length())};
 }
 
-/// Calls visit(formula) with a value of each formula, so that a variant registers for all three operations.
-template <class Visit>
-void for_each_formula(const Visit& visit) {
-  visit(Multiply{});
-  visit(Add{});
-  visit(Relu{});
-}
-
 }  // namespace assay::elementwise

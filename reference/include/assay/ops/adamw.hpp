@@ -96,6 +96,14 @@ struct EpsilonInside {
   static double divisor(double v, const BiasCorrections& c) { return std::sqrt(v / c.second + epsilon); }
 };
 
+/// Calls visit(formula) with a value of each formula.
+template <class Visit>
+void for_each_formula(const Visit& visit) {
+  visit(Paper{});
+  visit(EpsilonHat{});
+  visit(EpsilonInside{});
+}
+
 template <class Real>
 struct Parameter {
   Real p, m, v;
@@ -108,6 +116,23 @@ Parameter<Real> step(Real g, Parameter<Real> at, const Constants<Real>& k) {
   const Real m = k.first_keep * at.m + k.first_gain * g;
   const Real v = k.second_keep * at.v + k.second_gain * g * g;
   return {decayed - Formula::update(m, v, k), m, v};
+}
+
+/// The bounds of AdamW after a step that leaves `v`. Roundings that the gradient has met before are added
+/// wherever it stands: once in m, twice in v, and once each in the numerator and, halved by the root, in the
+/// divisor of the update.
+template <class Formula>
+Parameter<double> bounds(double gradient, const Parameter<double>& before, double v,
+                         const Constants<double>& k, int roundings = 0) {
+  using rounding::g;
+  const double h = roundings == 0 ? 0x1p-148 : 0x1p-147;
+  const BiasCorrections corrections{k.first_correction, k.second_correction};
+  const double terms = k.first_keep * std::abs(before.m) + k.first_gain * std::abs(gradient);
+  const double divisor = Formula::divisor(v, corrections);
+  const double update = Formula::factor(corrections) * terms / divisor;
+  return {g(3) * std::abs(before.p - k.decay * before.p) + g(Formula::roundings + 2 * roundings) * update +
+              16 * h / divisor,
+          g(4 + roundings) * terms + h, g(5 + 2 * roundings) * v + h};
 }
 
 }  // namespace adamw

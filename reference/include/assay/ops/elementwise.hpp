@@ -109,6 +109,14 @@ struct Relu {
   static double magnitude(double, double, double) { return 0; }
 };
 
+/// Calls visit(formula) with a value of each formula.
+template <class Visit>
+void for_each_formula(const Visit& visit) {
+  visit(Multiply{});
+  visit(Add{});
+  visit(Relu{});
+}
+
 }  // namespace elementwise
 
 /// z[n, c, h, w] = f(x[n, c, h, w], y[n, c, h, w]) + beta z[n, c, h, w], where f is a formula above; relu has
