@@ -3,8 +3,7 @@
 // add. One m x r temporary remains, two in the backward pass; without it, X A would be computed again for
 // each part of Y. W + s A B is never formed: that alone is k n r multiply-adds.
 
-#include "lora/schedule.hpp"
-#include "tiers.hpp"
+#include "lora/products.hpp"
 
 namespace assay::lora {
 

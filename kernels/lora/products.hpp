@@ -1,12 +1,14 @@
-// The matrix products of a low-rank adapter, in the order in which they depend on each other.
+// The matrix products of a low-rank adapter, in the order in which they depend on each other, and the kernels
+// that run them.
 #pragma once
 
-#include "gemm/blocked.hpp"
+#include "gemm/divided.hpp"
 
 #include "assay/ops/lora.hpp"
 
 #include <array>
 #include <string>
+#include <utility>
 
 namespace assay::lora {
 
@@ -47,6 +49,17 @@ template <class Visit>
 void for_each_contract(const Visit& visit) {
   visit.template operator()<Lora>();
   visit.template operator()<LoraBackward>();
+}
+
+/// The kernel on one thread for `fused`, on many for `threaded`.
+template <class Op>
+typename Variant<Op>::Kernel scheduled(const Problem& p, const typename Op::Input& in,
+                                       const blocked::Tier& tier, int threads) {
+  typename Op::Output nothing;
+  blocked::Divided divided(tier, threads);
+  for (const blocked::Product& each : products(p, in, nothing, nullptr)) divided.plan(each);
+  return [p, divided = std::move(divided), thin = Buffer<float>(thin_floats(p, in))](
+             const auto& now, auto& out) mutable { divided.run(products(p, now, out, thin.data())); };
 }
 
 /// Registers the peer `library` for both contracts. It calls multiply(product, threads) for each of the

@@ -1,8 +1,7 @@
 // The idea: `fused` with each product cut into one rectangle per thread. Threads meet twice, when the
 // narrow products are ready and at the end.
 
-#include "lora/schedule.hpp"
-#include "tiers.hpp"
+#include "lora/products.hpp"
 
 namespace assay::lora {
 
