@@ -119,11 +119,10 @@ Agreement same_bits(const Shape& shape, const Buffer<float>& actual, const Expec
     const auto want = static_cast<float>(expected.value[static_cast<std::size_t>(next)]);
     if (!everywhere && !is_poison(want)) continue;
     if (std::bit_cast<std::uint32_t>(want) == std::bit_cast<std::uint32_t>(actual[i])) continue;
-    return {.agrees = false,
-            .worst_error = std::numeric_limits<double>::infinity(),
-            .detail = shape.element(i) + " is " + std::to_string(actual[i]) +
-                      (is_poison(want) ? " but lies outside the view of z, which must keep what it held"
-                                       : ", expected " + std::to_string(want) + " with the same bits")};
+    out.reject(shape.element(i) + " is " + std::to_string(actual[i]) +
+               (is_poison(want) ? " but lies outside the view of z, which must keep what it held"
+                                : ", expected " + std::to_string(want) + " with the same bits"));
+    break;
   }
   return out;
 }

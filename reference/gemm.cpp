@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -251,11 +250,9 @@ Agreement Gemm::judge(const Problem& p, const Input&, const Expected& want, cons
     const double sum = weighted(want.weights, [&](Index j) { return out.c[i * p.n + j]; }),
                  expected = want.weighted_sums[static_cast<std::size_t>(i)];
     if (sum == expected) continue;
-    found.agrees = false;
-    found.worst_error = std::numeric_limits<double>::infinity();
-    found.detail = "elements of row " + std::to_string(i) +
-                   " of c are wrong, though not those of a sample: their sum with drawn weights is " +
-                   std::to_string(sum) + ", expected " + std::to_string(expected);
+    found.reject("elements of row " + std::to_string(i) +
+                 " of c are wrong, though not those of a sample: their sum with drawn weights is " +
+                 std::to_string(sum) + ", expected " + std::to_string(expected));
   }
   found.compared = found.total;
   return found;

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 namespace assay {
 namespace {
@@ -226,11 +225,9 @@ Agreement Im2col::judge(const Problem& p, const Input&, const Expected& want, co
     const float actual = out.col[want[next]], expected = want.col[static_cast<std::size_t>(next)];
     if (std::bit_cast<std::uint32_t>(expected) == std::bit_cast<std::uint32_t>(actual)) continue;
     if (wrong++ > 0) continue;
-    outcome.agrees = false;
-    outcome.worst_error = std::numeric_limits<double>::infinity();
-    outcome.detail = col_shape(p, p.window()).element(want[next]) + " is " +
-                     (is_poison(actual) ? "unwritten" : std::to_string(actual)) + ", expected " +
-                     std::to_string(expected) + " with the same bits";
+    outcome.reject(col_shape(p, p.window()).element(want[next]) + " is " +
+                   (is_poison(actual) ? "unwritten" : std::to_string(actual)) + ", expected " +
+                   std::to_string(expected) + " with the same bits");
   }
   if (wrong > 1) {
     outcome.detail += "; " + std::to_string(wrong) + " of " + std::to_string(outcome.compared) + " are wrong";

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -83,20 +82,20 @@ Agreement MemoryPoolValidate::judge(const Problem&, const Input& in, const Expec
                                     const Output& out) {
   Agreement outcome{.compared = out.valid.size(), .total = out.valid.size()};
   Index wrong = 0;
+  std::string first;
   for (Index i = 0; i < out.valid.size(); ++i) {
     const Index expected = want.valid[static_cast<std::size_t>(i)];
     if (out.valid[i] == expected || wrong++ > 0) continue;
     const memory_pool::Plan plan = in.plan(i);
     const auto found = fault(plan);
-    outcome.detail = "valid[" + std::to_string(i) + "] is " + std::to_string(out.valid[i]) + ", expected " +
-                     std::to_string(expected) + ": " + std::string(in.what[static_cast<std::size_t>(i)]) +
-                     (found ? "; " + to_string(*found, plan) : "");
+    first = "valid[" + std::to_string(i) + "] is " + std::to_string(out.valid[i]) + ", expected " +
+            std::to_string(expected) + ": " + std::string(in.what[static_cast<std::size_t>(i)]) +
+            (found ? "; " + to_string(*found, plan) : "");
   }
-  if (wrong == 0) return outcome;
-  outcome.agrees = false;
-  outcome.worst_error = std::numeric_limits<double>::infinity();
-  outcome.detail +=
-      "; " + std::to_string(wrong) + " of " + std::to_string(out.valid.size()) + " answers are wrong";
+  if (wrong > 0) {
+    outcome.reject(first + "; " + std::to_string(wrong) + " of " + std::to_string(out.valid.size()) +
+                   " answers are wrong");
+  }
   return outcome;
 }
 
@@ -271,9 +270,8 @@ void MemoryPoolPlan::salt(const Problem& p, const Input& in, std::string_view, I
 
 Agreement MemoryPoolPlan::judge(const Problem&, const Input& in, const Expected& want, const Output& out) {
   const Index numbers = out.lower.size() + out.upper.size() + out.height.size();
-  Agreement outcome{.detail = objection(in, want, out), .compared = numbers, .total = numbers};
-  outcome.agrees = outcome.detail.empty();
-  if (!outcome.agrees) outcome.worst_error = std::numeric_limits<double>::infinity();
+  Agreement outcome{.compared = numbers, .total = numbers};
+  if (std::string why = objection(in, want, out); !why.empty()) outcome.reject(std::move(why));
   return outcome;
 }
 

@@ -4,7 +4,6 @@
 #include "assay/ops/memory_pool.hpp"
 
 #include <cmath>
-#include <limits>
 
 namespace assay {
 namespace {
@@ -125,16 +124,14 @@ auto TaskGraph::expect(const Problem&, const Input& in, Setting&) -> Expected {
 Agreement TaskGraph::judge(const Problem&, const Input& in, const Expected& want, const Output& out) {
   Agreement outcome{.compared = in.graph.tasks(), .total = in.graph.tasks()};
   Index wrong = 0;
+  std::string first;
   for (const TaskId task : in.graph.order) {
     if (out.value[task] == want.value[static_cast<std::size_t>(task)]) continue;
-    if (wrong++ == 0)
-      outcome.detail = "task " + std::to_string(task) + " " + what_happened(in, want, out, task);
+    if (wrong++ == 0) first = "task " + std::to_string(task) + " " + what_happened(in, want, out, task);
   }
   if (wrong > 0) {
-    outcome.agrees = false;
-    outcome.worst_error = std::numeric_limits<double>::infinity();
-    outcome.detail += "; " + std::to_string(wrong) + " of " + std::to_string(outcome.total) +
-                      " tasks have a wrong value, those after it among them";
+    outcome.reject(first + "; " + std::to_string(wrong) + " of " + std::to_string(outcome.total) +
+                   " tasks have a wrong value, those after it among them");
   }
   return outcome;
 }
@@ -403,9 +400,7 @@ Agreement TaskGraphMemory::judge(const Problem&, const Input& in, const Expected
   const Index tasks = in.graph.tasks();
   Agreement outcome{.compared = 2 * tasks + 1, .total = 2 * tasks + 1};
   const auto refuse = [&](std::string why) {
-    outcome.agrees = false;
-    outcome.worst_error = std::numeric_limits<double>::infinity();
-    outcome.detail = std::move(why);
+    outcome.reject(std::move(why));
     return outcome;
   };
   std::string why;

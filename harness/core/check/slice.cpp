@@ -474,7 +474,7 @@ void Rehearsal::look_around(Agreement& outcome) const {
   std::string change = before_->change();
   if (change.empty()) return;
   before_->restore();
-  blame(outcome, std::move(change));
+  outcome.reject(std::move(change));
 }
 
 void Rehearsal::take(Timed& timed, const Context& context, Fill fill, double seconds,
@@ -502,7 +502,7 @@ void Rehearsal::take(Timed& timed, const Context& context, Fill fill, double sec
   }
   outcome.worst_error = std::max(outcome.worst_error, slices.worst_error());
   if (!slices.audit().fault.empty()) {
-    blame(outcome, "called again with a changed input: " + slices.audit().fault);
+    outcome.reject("called again with a changed input: " + slices.audit().fault);
   }
 }
 

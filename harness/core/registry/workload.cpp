@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -26,8 +25,8 @@ Agreement guards_of(const std::vector<BufferView>& parts) {
   Agreement outcome;
   for (const BufferView& part : parts) {
     if (part.block->intact()) continue;
-    blame(outcome,
-          "wrote outside " + std::string(part.name) + ": the guard bytes before or after it changed");
+    outcome.reject("wrote outside " + std::string(part.name) +
+                   ": the guard bytes before or after it changed");
   }
   return outcome;
 }
@@ -35,7 +34,7 @@ Agreement guards_of(const std::vector<BufferView>& parts) {
 /// Notes that a part of the input was written to. Whatever else was found may come from that.
 void blame_for_input(Agreement& outcome, std::string_view part) {
   outcome.agrees = true;
-  blame(outcome, "wrote into its input " + std::string(part));
+  outcome.reject("wrote into its input " + std::string(part));
 }
 
 /// Copies of drawn lines of an output, by which it is seen that somebody still writes to it.
@@ -209,7 +208,7 @@ class ErasedTimed final : public Timed {
     if (in_place) exchange_state();
     compare_figures(outcome);
     const std::string_view late = glimpse.changed();
-    if (!late.empty()) blame(outcome, "wrote to " + std::string(late) + " after it had returned");
+    if (!late.empty()) outcome.reject("wrote to " + std::string(late) + " after it had returned");
     return outcome;
   }
   std::vector<Figure> figures_of_first_content() override {
@@ -302,9 +301,9 @@ class ErasedTimed final : public Timed {
     note_figures(figures);
     const auto gap = largest_gap(figures);
     if (!gap || *gap <= far + 2 * *least_gap_ || ++far_worse_ < enough) return;
-    blame(outcome,
-          fmt::format("is far worse in some calls than in others: {}, where it had a gap of {:.2f} %",
-                      in_words(figures), 100 * *least_gap_));
+    outcome.reject(
+        fmt::format("is far worse in some calls than in others: {}, where it had a gap of {:.2f} %",
+                    in_words(figures), 100 * *least_gap_));
   }
 
   Subject& subject_;
@@ -451,7 +450,7 @@ class ErasedWorkload final : public Workload {
     const Fill fill = subject_.setting.fill;
     if (!once && fill == Fill::uniform && variants_.at(variant)->info.precision.empty()) {
       std::string found = fewer_digits(outcome.rounded, outcome.rms_error(), naive_error(), "naive");
-      if (!found.empty()) blame(outcome, std::move(found));
+      if (!found.empty()) outcome.reject(std::move(found));
     }
     const std::string_view written = subject_.written_part(Content::Look::all);
     if (!written.empty()) blame_for_input(outcome, written);
@@ -461,7 +460,7 @@ class ErasedWorkload final : public Workload {
     if (!once && outcome.agrees && !timed.updates_in_place() && !outcome.figures.empty()) {
       timed.repeat(1);
       std::string found = other_figures(outcome.figures, figures(output));
-      if (!found.empty()) blame(outcome, std::move(found));
+      if (!found.empty()) outcome.reject(std::move(found));
     }
     return outcome;
   }
@@ -566,13 +565,6 @@ void poison(const BufferView& part, Index begin, Index end) {
     return;
   }
   for (Index i = begin; i < end; ++i) std::memcpy(part.element(i), value.data(), part.width);
-}
-
-void blame(Agreement& outcome, std::string detail) {
-  if (!outcome.agrees) return;
-  outcome.agrees = false;
-  outcome.worst_error = std::numeric_limits<double>::infinity();
-  outcome.detail = std::move(detail);
 }
 
 std::unique_ptr<Workload> workload_of(const ErasedContract& contract, const Variants& variants, Placing place,

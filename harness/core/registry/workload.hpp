@@ -19,9 +19,6 @@ namespace assay::detail {
 /// Gives the elements [begin, end) the value of poison_value().
 void poison(const BufferView& part, Index begin, Index end);
 
-/// Notes in `outcome`, if it agreed until now, that it does not, and why.
-void blame(Agreement& outcome, std::string detail);
-
 /// A few slices of calls of a kernel that is prepared after this was made, each judged. Defined in
 /// core/check.
 class Rehearsal {

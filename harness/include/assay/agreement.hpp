@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -32,6 +33,13 @@ struct Agreement {
 
   /// Root mean square of those errors; 0 when there are none.
   double rms_error() const;
+  /// Notes, if it agreed until now, that it does not, and why. Such an error has no measure.
+  void reject(std::string why) {
+    if (!agrees) return;
+    agrees = false;
+    worst_error = std::numeric_limits<double>::infinity();
+    detail = std::move(why);
+  }
 };
 
 /// Says that errors, of `rounded` elements, are far larger than those of a `measure`, as of fewer digits.
@@ -63,11 +71,9 @@ Agreement within(const Shape& shape, std::span<const T> actual, const std::vecto
   Agreement out{.compared = total, .total = total};
   const auto [found, right] = std::ranges::mismatch(actual, expected);
   if (right == expected.end()) return out;
-  out.agrees = false;
-  out.worst_error = std::numeric_limits<double>::infinity();
-  out.detail = shape.element(found - actual.begin()) +
-               (is_poison(*found) ? " was not written" : " is " + std::to_string(*found)) + ", expected " +
-               std::to_string(*right);
+  out.reject(shape.element(found - actual.begin()) +
+             (is_poison(*found) ? " was not written" : " is " + std::to_string(*found)) + ", expected " +
+             std::to_string(*right));
   return out;
 }
 
