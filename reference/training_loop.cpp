@@ -185,13 +185,14 @@ Index Chunks::Problem::rounds(Index i) const {
   return grain;
 }
 
-auto Chunks::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  for (const Index n : {1, 2, 3, 8, 33, 257}) out.push_back({.n = n, .grain = 20, .skew = n % 3});
-  out.push_back({.n = 1000, .grain = 1, .skew = 2});
-  out.push_back({.n = 1000, .grain = 1});
-  return out;
-}
+const Corners Chunks::corners = {"n=1,grain=20,skew=linear",
+                                 "n=2,grain=20,skew=tail",
+                                 "n=3,grain=20",
+                                 "n=8,grain=20,skew=tail",
+                                 "n=33,grain=20",
+                                 "n=257,grain=20,skew=tail",
+                                 "n=1000,skew=tail",
+                                 "n=1000"};
 
 auto Chunks::expect(const Problem& p, const Input& in, Setting&) -> Expected {
   Expected want;
@@ -223,15 +224,11 @@ double chunks::static_loss(const Chunks::Problem& p, int threads) {
   return longest * threads / all;
 }
 
-auto Checkpointing::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  // Around squares, where the last segment is short or full.
-  for (const Index layers : {1, 2, 3, 4, 5, 8, 9, 10, 12, 15, 17, 64}) {
-    out.push_back({.layers = layers, .n = layers % 2 == 0 ? 7 : 33});
-  }
-  out.push_back({.layers = 6, .n = 1});
-  return out;
-}
+const Corners Checkpointing::corners = {
+    // Around squares, where the last segment is short or full.
+    "layers=1,n=33",     "layers=2,n=7",  "layers=3,n=33", "layers=4,n=7",
+    "layers=5,n=33",     "layers=8,n=7",  "layers=9,n=33", "layers=10|12,n=7",
+    "layers=15|17,n=33", "layers=64,n=7", "layers=6,n=1"};
 
 void Checkpointing::draw(const Problem&, std::string_view, float& element, Setting& setting) {
   const double size = setting.rng.uniform(0.5, 1.5);

@@ -317,7 +317,7 @@ struct Chunks : FromParts<Chunks> {
     std::vector<std::uint64_t> value;
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   static constexpr bool f32 = false;
   static std::vector<Figure> figures(const Problem&, const Input&, const Expected&, const Output&);
@@ -386,7 +386,7 @@ struct Checkpointing : FromParts<Checkpointing> {
     Expectation dx, dw;
   };
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static void draw(const Problem&, std::string_view part, float& element, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Activations are a kernel's own.
