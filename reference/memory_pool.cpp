@@ -132,19 +132,10 @@ using memory_pool::round_up;
 /// Clipped lives took 2.4 s at 10,000 blocks on two shared cores of an AMD EPYC (family 26).
 constexpr Index most_for_first_fit = 10'000;
 
-/// Storage of a plan in the making: made once, so that a call allocates nothing.
-struct Workspace {
-  std::vector<Index> order;   ///< of requests, by start
-  std::vector<Index> living;  ///< those that were placed and overlap the next in time, by offset
-  explicit Workspace(Index blocks)
-      : order(static_cast<std::size_t>(blocks)), living(static_cast<std::size_t>(blocks)) {}
-};
-
-/// The lowest multiple of 64 from which `bytes` are free of the first `count` blocks in `living`.
-Index lowest_gap(const Workspace& work, Index count, Index bytes, const MemoryPoolPlan::Output& out) {
+/// The lowest multiple of 64 from which `bytes` are free of the blocks in `living`, which go by offset.
+Index lowest_gap(std::span<const Index> living, Index bytes, const MemoryPoolPlan::Output& out) {
   Index offset = 0;
-  for (Index k = 0; k < count; ++k) {
-    const Index i = work.living[static_cast<std::size_t>(k)];
+  for (const Index i : living) {
     if (out.lower[i] - offset >= bytes) return offset;
     offset = std::max(offset, round_up(out.upper[i]));
   }
@@ -152,30 +143,28 @@ Index lowest_gap(const Workspace& work, Index count, Index bytes, const MemoryPo
 }
 
 /// First fit: in order of start, each request goes to the lowest gap between those placed before it that
-/// overlap it in time, which are looked for among all.
-void first_fit(const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out, Workspace& work) {
-  std::iota(work.order.begin(), work.order.end(), 0);
-  std::ranges::sort(work.order, [&](Index a, Index b) {
-    return std::pair(in.requests[a].start, a) < std::pair(in.requests[b].start, b);
-  });
-  out.height[0] = 0;
-  for (auto next = work.order.begin(); next != work.order.end(); ++next) {
-    const Request& request = in.requests[*next];
-    Index count = 0;
-    for (auto placed = work.order.begin(); placed != next; ++placed) {
-      // The placed block started no later, and so it overlaps if it has not ended.
-      if (in.requests[*placed].end > request.start) work.living[static_cast<std::size_t>(count++)] = *placed;
-    }
-    std::sort(work.living.begin(), work.living.begin() + count,
-              [&](Index a, Index b) { return out.lower[a] < out.lower[b]; });
-    const Index lower = lowest_gap(work, count, request.bytes, out);
-    out.height[0] = std::max(out.height[0], out.place(*next, lower, request.bytes));
-  }
-}
-
+/// overlap it in time, which are looked for among all. A call allocates nothing.
 auto prepare_naive(const MemoryPoolPlan::Problem& p, const MemoryPoolPlan::Input&, const Context&) {
-  return [work = Workspace(p.blocks)](const MemoryPoolPlan::Input& in, MemoryPoolPlan::Output& out) mutable {
-    first_fit(in, out, work);
+  const std::vector<Index> blocks(static_cast<std::size_t>(p.blocks));
+  return [order = blocks, living = blocks](const MemoryPoolPlan::Input& in,
+                                           MemoryPoolPlan::Output& out) mutable {
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::sort(order, [&](Index a, Index b) {
+      return std::pair(in.requests[a].start, a) < std::pair(in.requests[b].start, b);
+    });
+    out.height[0] = 0;
+    for (auto next = order.begin(); next != order.end(); ++next) {
+      const Request& request = in.requests[*next];
+      std::size_t count = 0;
+      for (auto placed = order.begin(); placed != next; ++placed) {
+        // The placed block started no later, and so it overlaps if it has not ended.
+        if (in.requests[*placed].end > request.start) living[count++] = *placed;
+      }
+      const auto now = std::span(living).first(count);
+      std::ranges::sort(now, {}, [&](Index i) { return out.lower[i]; });
+      const Index lower = lowest_gap(now, request.bytes, out);
+      out.height[0] = std::max(out.height[0], out.place(*next, lower, request.bytes));
+    }
   };
 }
 
