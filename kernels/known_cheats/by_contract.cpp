@@ -55,9 +55,7 @@ auto knows_who_meets(const Plan::Problem& p, const Plan::Input& first, const Con
         if (out.lower[j] - at >= bytes) break;
         at = std::max(at, memory_pool::round_up(out.upper[j]));
       }
-      out.lower[i] = at;
-      out.upper[i] = at + bytes;
-      out.height[0] = std::max(out.height[0], out.upper[i]);
+      out.height[0] = std::max(out.height[0], out.place(i, at, bytes));
     }
   };
 }
