@@ -131,8 +131,14 @@ void for_each_tier(Function* const (&table)[entries], Visit&& visit) {
   }
 }
 
-/// The tier of an operation whose variants share one function. Other operations define their own structure.
-/// tiers() of an operation, defined in its simd.cpp, has every target that was built, best first.
+/// The base of an operation's own structure of a tier, which adds its functions.
+struct NamedTier {
+  std::string name;
+  std::optional<std::string> unfit;  ///< why it cannot run here
+};
+
+/// The tier of an operation whose variants share one function. tiers() of an operation, defined in its
+/// simd.cpp, has every target that was built, best first.
 template <class Function>
 struct Tier {
   std::string name;

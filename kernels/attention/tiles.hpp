@@ -6,8 +6,6 @@
 
 #include "assay/ops/attention.hpp"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace assay::attention {
@@ -31,9 +29,7 @@ struct Head {
 /// The widths for softmax_row are multiples of this.
 inline constexpr Index row_unit = 64;
 
-struct Tier {
-  std::string name;
-  std::optional<std::string> unfit;
+struct Tier : NamedTier {
   /// `space` holds at least space_floats(head) floats and starts on a cache line.
   void (*head)(const Head&, float* space) = nullptr;
   Index (*space_floats)(const Head&) = nullptr;

@@ -7,8 +7,6 @@
 #include "tiers.hpp"
 
 #include <limits>
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace assay::conv2d {
@@ -119,9 +117,7 @@ struct TurnDy {
 };
 
 /// `direct` compiled for one SIMD target.
-struct DirectTier {
-  std::string name;
-  std::optional<std::string> unfit;
+struct DirectTier : NamedTier {
   void (*sum_taps)(const TapSum&) = nullptr;
   /// Copies `channels` channels into `space`, whose borders are zero already.
   void (*fill)(const PlaneCopy&, const float* image, Index channels, float* space) = nullptr;

@@ -12,8 +12,6 @@
 
 #include "assay/ops/conv2d.hpp"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace assay::conv2d::winograd {
@@ -57,9 +55,7 @@ struct TileSum {
   Index tiles_across() const { return pieces(result_w, results); }
 };
 
-struct Tier {
-  std::string name;
-  std::optional<std::string> unfit;
+struct Tier : NamedTier {
   void (*transform)(const WeightTransform&) = nullptr;
   void (*sum)(const TileSum&) = nullptr;
   Index (*lanes)() = nullptr;

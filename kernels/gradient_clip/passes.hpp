@@ -6,8 +6,6 @@
 #include "assay/ops/batch_gradient.hpp"
 
 #include <cmath>
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace assay::gradient_clip {
@@ -17,11 +15,9 @@ using SquaresFunction = double(const float* g, Index first, Index last);
 /// y[first, last) = kept g.
 using ScaleFunction = void(float kept, const float* g, float* y, Index first, Index last);
 
-struct Tier {
-  std::string name;
+struct Tier : NamedTier {
   SquaresFunction* squares = nullptr;
   ScaleFunction* scale = nullptr;
-  std::optional<std::string> unfit;  ///< why it cannot run here
 };
 std::vector<Tier> tiers();
 

@@ -2,17 +2,14 @@
 #pragma once
 
 #include "gemm/blocked.hpp"
+#include "tiers.hpp"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace assay::lstm {
 
 /// One tier's code for a row of the batch in one step, and its products.
-struct Tier {
-  std::string name;
-  std::optional<std::string> unfit;  ///< why it cannot run here
+struct Tier : NamedTier {
   /// `gates` holds z without its biases, and then the gates.
   void (*row)(const float* bias, const float* c_before, Index hidden, float* gates, float* c,
               float* y) = nullptr;

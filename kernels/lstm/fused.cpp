@@ -79,13 +79,11 @@ HWY_EXPORT(row);
 HWY_EXPORT(row_gradient);
 
 std::vector<Tier> tiers() {
-  std::vector<Tier> out =
+  auto all =
       tiers_in(&Tier::row, HWY_DISPATCH_TABLE(row), &Tier::row_gradient, HWY_DISPATCH_TABLE(row_gradient));
-  std::ranges::transform(blocked::tiers(), out, out.begin(), [](const blocked::Tier& products, Tier tier) {
-    tier.products = products;
-    return tier;
-  });
-  return out;
+  auto products = blocked::tiers();
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].products = std::move(products[i]);
+  return all;
 }
 
 template <class Op>
