@@ -15,10 +15,7 @@ const Register registered{[](Registry& r) {
         on_shares(threads, n, [&](Index first, Index last) { function(k, at, first, last); });
       };
     };
-    r.add<AdamW<Formula>>({.name = "threaded",
-                           .summary = "the best SIMD tier, parameters divided among OpenMP threads",
-                           .threaded = true,
-                           .prepare = prepare});
+    add_threaded<AdamW<Formula>>(r, "the best SIMD tier, parameters divided among OpenMP threads", prepare);
   });
 }};
 

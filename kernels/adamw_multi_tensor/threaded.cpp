@@ -48,10 +48,7 @@ const Register registered{[](Registry& r) {
       });
     };
   };
-  r.add<AdamWMultiTensor>({.name = "threaded",
-                           .summary = "parameters of all tensors divided among OpenMP threads",
-                           .threaded = true,
-                           .prepare = prepare});
+  add_threaded<AdamWMultiTensor>(r, "parameters of all tensors divided among OpenMP threads", prepare);
 }};
 
 }  // namespace

@@ -30,10 +30,7 @@ auto prepare(const Problem& p, const typename Op::Input&, const Context& context
 
 const Register registered{[](Registry& r) {
   for_each_norm([&]<class Op>() {
-    r.add<Op>({.name = "threaded",
-               .summary = "the best SIMD tier, rows divided among OpenMP threads",
-               .threaded = true,
-               .prepare = prepare<Op>});
+    add_threaded<Op>(r, "the best SIMD tier, rows divided among OpenMP threads", prepare<Op>);
   });
 }};
 

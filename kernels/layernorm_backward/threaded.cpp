@@ -58,10 +58,8 @@ typename Variant<Op>::Kernel prepare(const Problem& p, const typename Op::Input&
 
 const Register registered{[](Registry& r) {
   for_each_norm([&]<class Op>() {
-    r.add<Op>({.name = "threaded",
-               .summary = "the best SIMD tier, rows divided among OpenMP threads, sums over rows per thread",
-               .threaded = true,
-               .prepare = prepare<Op>});
+    add_threaded<Op>(r, "the best SIMD tier, rows divided among OpenMP threads, sums over rows per thread",
+                     prepare<Op>);
   });
 }};
 
