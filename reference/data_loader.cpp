@@ -176,24 +176,17 @@ template class detail::TypedOperation<BatchRetrieval>;
 
 namespace {
 
-void fisher_yates(std::span<Index> items, Rng& rng) {
-  for (auto left = static_cast<Index>(items.size()); left > 1; --left) {
-    std::swap(items[static_cast<std::size_t>(left - 1)],
-              items[static_cast<std::size_t>(rng.integer(0, left - 1))]);
-  }
-}
-
 void shuffle_blocks(std::span<Index> order, Index block, Rng& rng) {
   const auto samples = static_cast<Index>(order.size());
   std::vector<Index> starts;
   for (Index start = 0; start < samples; start += block) starts.push_back(start);
-  fisher_yates(starts, rng);
+  starts = shuffled(std::move(starts), rng);
   std::size_t group = 0, end = 0;
   for (std::size_t b = 0; b < starts.size(); ++b) {
     const Index stop = std::min(samples, starts[b] + block);
     for (Index i = starts[b]; i < stop; ++i) order[end++] = i;
     if ((b + 1) % static_cast<std::size_t>(blocks_mixed) != 0 && b + 1 < starts.size()) continue;
-    fisher_yates(order.subspan(group, end - group), rng);
+    shuffle(order.subspan(group, end - group), rng);
     group = end;
   }
 }
@@ -210,7 +203,7 @@ double missed_by_a_batch(double n, double m) {
 
 void shuffle_into(std::span<Index> order, Shuffle shuffle, Index block, Rng& rng) {
   std::iota(order.begin(), order.end(), Index{0});
-  if (shuffle == Shuffle::full) fisher_yates(order, rng);
+  if (shuffle == Shuffle::full) assay::shuffle(order, rng);
   if (shuffle == Shuffle::blocks) shuffle_blocks(order, block, rng);
 }
 

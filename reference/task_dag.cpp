@@ -67,9 +67,9 @@ void require_distinct(const Dag& dag, Index tasks, std::span<const Edge> edges, 
     const auto row = dag.predecessors[task];
     const auto twice = std::ranges::adjacent_find(row);
     if (twice == row.end()) continue;
-    const auto same = [&](const Edge& edge) { return edge.from == *twice && edge.to == task; };
-    const auto first = std::ranges::find_if(edges, same);
-    const auto second = std::find_if(first + 1, edges.end(), same);
+    const Edge edge{*twice, task};
+    const auto first = std::ranges::find(edges, edge);
+    const auto second = std::find(first + 1, edges.end(), edge);
     throw Error(names.place(second - edges.begin()), arrow(*second, names) + " is there twice",
                 "take one of the two out: the other is " + names.place(first - edges.begin()));
   }
@@ -97,8 +97,7 @@ void require_distinct(const Dag& dag, Index tasks, std::span<const Edge> edges, 
   }
   if (cycle.size() > shown) text += " -> ... (" + std::to_string(cycle.size()) + " tasks)";
   const Edge closing{cycle.size() > 1 ? cycle[1] : cycle[0], cycle[0]};
-  const auto where = std::ranges::find_if(
-      edges, [&](const Edge& edge) { return edge.from == closing.from && edge.to == closing.to; });
+  const auto where = std::ranges::find(edges, closing);
   throw Error(names.place(where - edges.begin()), arrow(closing, names) + " closes the cycle " + text,
               "take out an edge of the cycle: no order runs these tasks");
 }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -76,12 +77,16 @@ class Rng {
   std::uint64_t state_[4] = {};
 };
 
-/// Returns the items in a drawn order (Fisher and Yates).
+/// Puts the items into a drawn order (Fisher and Yates).
 template <class T>
-std::vector<T> shuffled(std::vector<T> items, Rng& rng) {
+void shuffle(std::span<T> items, Rng& rng) {
   for (std::size_t i = items.size(); i > 1; --i) {
     std::swap(items[i - 1], items[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(i) - 1))]);
   }
+}
+template <class T>
+std::vector<T> shuffled(std::vector<T> items, Rng& rng) {
+  shuffle(std::span(items), rng);
   return items;
 }
 

@@ -22,6 +22,7 @@ using TaskId = std::int32_t;
 
 struct Edge {
   TaskId from, to;
+  bool operator==(const Edge&) const = default;
 };
 
 /// A row of task ids per task, all in one array.
