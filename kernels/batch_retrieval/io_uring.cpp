@@ -60,26 +60,20 @@ struct Shared {
 /// A submission and a completion queue, for one thread.
 class Ring {
  public:
-  explicit Ring(unsigned entries) {
-    descriptor_ = setup(entries, params_);
-    if (descriptor_ < 0) fail("io_uring_setup", errno);
+  explicit Ring(unsigned entries) : file_(setup(entries, params_)) {
+    const int ring = file_.descriptor;
+    if (ring < 0) fail("io_uring_setup", errno);
     const auto& p = params_;
-    submissions_ =
-        std::make_unique<Shared>(descriptor_, p.sq_off.array + p.sq_entries * sizeof(std::uint32_t),
-                                 static_cast<Index>(IORING_OFF_SQ_RING));
-    completions_ = std::make_unique<Shared>(descriptor_, p.cq_off.cqes + p.cq_entries * sizeof(io_uring_cqe),
+    submissions_ = std::make_unique<Shared>(ring, p.sq_off.array + p.sq_entries * sizeof(std::uint32_t),
+                                            static_cast<Index>(IORING_OFF_SQ_RING));
+    completions_ = std::make_unique<Shared>(ring, p.cq_off.cqes + p.cq_entries * sizeof(io_uring_cqe),
                                             static_cast<Index>(IORING_OFF_CQ_RING));
-    entries_ = std::make_unique<Shared>(descriptor_, p.sq_entries * sizeof(io_uring_sqe),
+    entries_ = std::make_unique<Shared>(ring, p.sq_entries * sizeof(io_uring_sqe),
                                         static_cast<Index>(IORING_OFF_SQES));
     if (!submissions_->good() || !completions_->good() || !entries_->good()) {
-      const int code = errno;
-      ::close(descriptor_);
-      fail("mapping the queues of io_uring", code);
+      fail("mapping the queues of io_uring", errno);
     }
   }
-  Ring(const Ring&) = delete;
-  Ring& operator=(const Ring&) = delete;
-  ~Ring() { ::close(descriptor_); }
 
   unsigned size() const { return params_.sq_entries; }
 
@@ -104,7 +98,7 @@ class Ring {
   /// Submits the added reads and returns once one is complete. Returns 0 or the error.
   int submit_and_wait() {
     const long taken =
-        ::syscall(SYS_io_uring_enter, descriptor_, added_, 1, IORING_ENTER_GETEVENTS, nullptr, 0);
+        ::syscall(SYS_io_uring_enter, file_.descriptor, added_, 1, IORING_ENTER_GETEVENTS, nullptr, 0);
     if (taken < 0) return errno;
     added_ -= static_cast<unsigned>(taken);
     return 0;
@@ -131,8 +125,8 @@ class Ring {
     throw Error("batch_retrieval/io_uring", what + ": " + message(code), "leave this variant out");
   }
 
-  int descriptor_ = -1;
   io_uring_params params_{};
+  OwnedDescriptor file_;
   unsigned added_ = 0;
   std::unique_ptr<Shared> submissions_, completions_, entries_;
 };
@@ -220,12 +214,11 @@ auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context
 std::optional<std::string> unfit(const Problem& p, const Context&) {
   if (auto reason = no_such_file_state(p.state())) return reason;
   io_uring_params params{};
-  const int ring = setup(1, params);
-  if (ring < 0) {
+  const OwnedDescriptor ring(setup(1, params));
+  if (ring.descriptor < 0) {
     return "io_uring_setup fails: " + message(errno) +
            "; kernel.io_uring_disabled or a filter of system calls may forbid it";
   }
-  ::close(ring);
   // Linux 5.6 introduced both this and IORING_OP_READ.
   if ((params.features & IORING_FEAT_RW_CUR_POS) == 0) return "the kernel's io_uring is older than Linux 5.6";
   return std::nullopt;
