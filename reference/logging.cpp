@@ -2,7 +2,6 @@
 
 #include "assay/error.hpp"
 #include "assay/ops/arrays.hpp"
-#include "assay/ops/record_file.hpp"
 #include "assay/ops/training_loop.hpp"
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 namespace assay {
@@ -32,23 +30,18 @@ void format(Index batch, float loss, char* to) {
   std::memcpy(to, line, static_cast<std::size_t>(line_bytes));
 }
 
-LogFile::LogFile() {
-  std::string name = (scratch_folder() / "assay_log_XXXXXX").string();
-  file_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (file_ < 0) throw_cannot("cannot be made");
-  ::unlink(name.c_str());
+LogFile::LogFile() : file_(nameless_scratch_file()) {
+  if (file_.descriptor < 0) throw_cannot("cannot be made");
 }
 
-LogFile::~LogFile() { ::close(file_); }
-
 void LogFile::clear() {
-  if (::ftruncate(file_, 0) != 0) throw_cannot("cannot be cleared");
+  if (::ftruncate(file_.descriptor, 0) != 0) throw_cannot("cannot be cleared");
   size_ = 0;
 }
 
 void LogFile::append(std::string_view lines) {
   while (!lines.empty()) {
-    const ssize_t written = ::pwrite(file_, lines.data(), lines.size(), size_);
+    const ssize_t written = ::pwrite(file_.descriptor, lines.data(), lines.size(), size_);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) throw_cannot("cannot be written");
     size_ += written;
@@ -60,7 +53,8 @@ std::string LogFile::text() const {
   std::string out(static_cast<std::size_t>(size_), '\0');
   Index done = 0;
   while (done < size_) {
-    const ssize_t got = ::pread(file_, out.data() + done, out.size() - static_cast<std::size_t>(done), done);
+    const ssize_t got =
+        ::pread(file_.descriptor, out.data() + done, out.size() - static_cast<std::size_t>(done), done);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) throw_cannot("cannot be read");
     done += got;

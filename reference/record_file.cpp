@@ -248,16 +248,6 @@ int write_records(int descriptor, RecordShape shape, const FillRecords& fill) {
   return write_at(descriptor, page, 0);
 }
 
-/// Opens a file without a name from the start where the file system can do that, else from right after.
-int open_nameless(const fs::path& folder) {
-  const int nameless = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (nameless >= 0) return nameless;
-  std::string pattern = (folder / "assay-records-XXXXXX").string();
-  const int named = ::mkostemp(pattern.data(), O_CLOEXEC);
-  if (named >= 0) ::unlink(pattern.c_str());
-  return named;
-}
-
 }  // namespace
 
 OwnedDescriptor::~OwnedDescriptor() {
@@ -370,10 +360,11 @@ RecordFile::RecordFile(OwnedDescriptor file, std::string name, Pages pages)
 
 RecordFile RecordFile::scratch(Scratch where, RecordShape shape, const FillRecords& fill) {
   const bool on_disk = where == Scratch::disk;
-  const fs::path folder = scratch_folder();
-  const std::string name = on_disk ? "scratch file in " + folder.string() : "scratch file in memory";
+  const std::string name =
+      on_disk ? "scratch file in " + scratch_folder().string() : "scratch file in memory";
   const std::string remedy = on_disk ? "set TMPDIR to a folder with free space" : "take fewer records";
-  OwnedDescriptor out(on_disk ? open_nameless(folder) : ::memfd_create("assay-records", MFD_CLOEXEC));
+  OwnedDescriptor out =
+      on_disk ? nameless_scratch_file() : OwnedDescriptor(::memfd_create("assay-records", MFD_CLOEXEC));
   if (out.descriptor < 0) cannot(name, "open", errno, remedy);
   if (const int code = write_records(out.descriptor, shape, fill)) cannot(name, "write", code, remedy);
   // Dirty pages cannot be dropped.
@@ -434,6 +425,16 @@ void RecordFile::drop_pages() const {
 fs::path scratch_folder() {
   const char* const folder = std::getenv("TMPDIR");
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
+}
+
+OwnedDescriptor nameless_scratch_file() {
+  const fs::path folder = scratch_folder();
+  OwnedDescriptor nameless(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (nameless.descriptor >= 0) return nameless;
+  std::string pattern = (folder / "assay-scratch-XXXXXX").string();
+  OwnedDescriptor named(::mkostemp(pattern.data(), O_CLOEXEC));
+  if (named.descriptor >= 0) ::unlink(pattern.c_str());
+  return named;
 }
 
 bool scratch_disk_is_a_disk() {

@@ -2,6 +2,7 @@
 /// loop ends, and `loss_readback`, how often the loop waits for losses of steps that run on another thread.
 #pragma once
 
+#include "assay/ops/record_file.hpp"
 #include "assay/registry.hpp"
 
 #include <condition_variable>
@@ -25,10 +26,6 @@ void format(Index batch, float loss, char* to);
 class LogFile {
  public:
   LogFile();
-  ~LogFile();
-  LogFile(const LogFile&) = delete;
-  LogFile& operator=(const LogFile&) = delete;
-
   void clear();
   /// Hands whole lines to the system, in one call.
   void append(std::string_view lines);
@@ -36,7 +33,7 @@ class LogFile {
   std::string text() const;
 
  private:
-  int file_ = -1;
+  OwnedDescriptor file_;
   Index size_ = 0;
 };
 

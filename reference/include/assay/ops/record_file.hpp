@@ -168,5 +168,8 @@ class RecordFile {
 std::filesystem::path scratch_folder();
 /// Whether it lies on a disk: the pages of a file there can be dropped.
 bool scratch_disk_is_a_disk();
+/// A new file there without a name, from the start where the file system can do that, else from right after.
+/// Its descriptor is negative, and errno set, where it cannot be made.
+OwnedDescriptor nameless_scratch_file();
 
 }  // namespace assay
