@@ -131,15 +131,15 @@ HWY_INLINE void store_turned(DN d, V x0, V x1, V x2, V x3, float* to, Index step
   hn::StoreU(x.row3, d, to + 3 * step);
 }
 
-/// Loads four numbers of each fourth of as many rows as there are lanes, `distance` apart: block b of the
-/// vector is of row 4 b.
-template <class DN>
+/// Loads `size` numbers of each size-th of as many rows as there are lanes, `distance` apart: block b of the
+/// vector is of row size b.
+template <std::size_t size = 4, class DN>
 HWY_INLINE hn::Vec<DN> load_blocks(DN d, const float* from, Index distance) {
-  if constexpr (hn::MaxLanes(DN()) > 4) {
+  if constexpr (hn::MaxLanes(DN()) > size) {
     const hn::Half<DN> half;
     const Index rows = static_cast<Index>(hn::MaxLanes(half));
-    return hn::Combine(d, load_blocks(half, from + rows * distance, distance),
-                       load_blocks(half, from, distance));
+    return hn::Combine(d, load_blocks<size>(half, from + rows * distance, distance),
+                       load_blocks<size>(half, from, distance));
   } else {
     return hn::LoadU(d, from);
   }

@@ -28,25 +28,13 @@ HWY_INLINE V odd_blocks(V even, V odd) {
   return hn::OddEvenBlocks(odd, hn::SwapAdjacentBlocks(even));
 }
 
-/// Loads eight elements of patches 0, 8, …, as many as the vector takes.
-template <class DN>
-HWY_INLINE hn::Vec<DN> load_pairs(DN d, const float* col, Index size) {
-  if constexpr (hn::MaxLanes(DN()) > 8) {
-    const hn::Half<DN> half;
-    const Index patches = static_cast<Index>(hn::MaxLanes(half));
-    return hn::Combine(d, load_pairs(half, col + patches * size, size), load_pairs(half, col, size));
-  } else {
-    return hn::LoadU(d, col);
-  }
-}
-
 /// Transposes eight elements of as many patches as there are lanes, with loads of twice the length.
 template <class DN>
 HWY_INLINE void transpose_eight(DN d, const float* col, Index size, float* to, Index step) {
-  const auto even0 = load_pairs(d, col, size), odd0 = load_pairs(d, col + 4 * size, size);
-  const auto even1 = load_pairs(d, col + size, size), odd1 = load_pairs(d, col + 5 * size, size);
-  const auto even2 = load_pairs(d, col + 2 * size, size), odd2 = load_pairs(d, col + 6 * size, size);
-  const auto even3 = load_pairs(d, col + 3 * size, size), odd3 = load_pairs(d, col + 7 * size, size);
+  const auto even0 = load_blocks<8>(d, col, size), odd0 = load_blocks<8>(d, col + 4 * size, size);
+  const auto even1 = load_blocks<8>(d, col + size, size), odd1 = load_blocks<8>(d, col + 5 * size, size);
+  const auto even2 = load_blocks<8>(d, col + 2 * size, size), odd2 = load_blocks<8>(d, col + 6 * size, size);
+  const auto even3 = load_blocks<8>(d, col + 3 * size, size), odd3 = load_blocks<8>(d, col + 7 * size, size);
   store_turned(d, even_blocks(even0, odd0), even_blocks(even1, odd1), even_blocks(even2, odd2),
                even_blocks(even3, odd3), to, step);
   store_turned(d, odd_blocks(even0, odd0), odd_blocks(even1, odd1), odd_blocks(even2, odd2),
