@@ -1,9 +1,11 @@
-// Threads and products of OpenBLAS, for the variants `openblas`.
+// Threads and products of OpenBLAS, for the variants `openblas`, and their registration.
 #pragma once
 
 #include "gemm/blocked.hpp"
 
 #include <cblas.h>
+
+#include <string_view>
 
 namespace assay::openblas {
 
@@ -19,6 +21,20 @@ inline void multiply(const blocked::Product& p, int threads) {
               p.b_transposed ? CblasTrans : CblasNoTrans, static_cast<blasint>(p.m),
               static_cast<blasint>(p.n), static_cast<blasint>(p.k), p.alpha, p.a, static_cast<blasint>(p.lda),
               p.b, static_cast<blasint>(p.ldb), p.beta, p.c, static_cast<blasint>(p.ldc));
+}
+
+/// Registers the peer of Op. A call is run(problem, input, output, threads).
+template <class Op, class Run>
+void add_peer(Registry& r, std::string_view summary, const Run& run) {
+  r.add<Op>({.name = "openblas",
+             .summary = summary,
+             .libraries = {"openblas"},
+             .threaded = true,
+             .prepare = [run](const typename Op::Problem& p, const auto&, const Context& context) {
+               return [run, p, threads = context.threads](const auto& in, auto& out) {
+                 run(p, in, out, threads);
+               };
+             }});
 }
 
 }  // namespace assay::openblas

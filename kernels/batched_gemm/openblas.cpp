@@ -4,11 +4,9 @@
 #include "openblas.hpp"
 
 namespace assay {
-namespace {
 
-Variant<BatchedGemm>::Kernel prepare(const BatchedGemm::Problem& p, const BatchedGemm::Input&,
-                                     const Context& context) {
-  return [p, threads = context.threads](const BatchedGemm::Input& in, BatchedGemm::Output& out) {
+const Register registered{[](Registry& r) {
+  const auto run = [](const BatchedGemm::Problem& p, const auto& in, auto& out, int threads) {
     openblas::use_threads(threads);
     const auto m = static_cast<blasint>(p.m), n = static_cast<blasint>(p.n), k = static_cast<blasint>(p.k);
     for (Index i = 0; i < p.batch; ++i) {
@@ -18,15 +16,7 @@ Variant<BatchedGemm>::Kernel prepare(const BatchedGemm::Problem& p, const Batche
                   out.c.data() + i * p.m * p.n, n);
     }
   };
-}
-
-const Register registered{[](Registry& r) {
-  r.add<BatchedGemm>({.name = "openblas",
-                      .summary = "cblas_sgemm of the linked OpenBLAS, pair after pair",
-                      .libraries = {"openblas"},
-                      .threaded = true,
-                      .prepare = prepare});
+  openblas::add_peer<BatchedGemm>(r, "cblas_sgemm of the linked OpenBLAS, pair after pair", run);
 }};
 
-}  // namespace
 }  // namespace assay

@@ -4,21 +4,12 @@
 #include "openblas.hpp"
 
 namespace assay {
-namespace {
-
-Variant<Gemm>::Kernel prepare(const Gemm::Problem& p, const Gemm::Input&, const Context& context) {
-  return [p, threads = context.threads](const Gemm::Input& in, Gemm::Output& out) {
-    openblas::multiply(blocked::product_of(p, in, out.c.data()), threads);
-  };
-}
 
 const Register registered{[](Registry& r) {
-  r.add<Gemm>({.name = "openblas",
-               .summary = "cblas_sgemm of the linked OpenBLAS",
-               .libraries = {"openblas"},
-               .threaded = true,
-               .prepare = prepare});
+  openblas::add_peer<Gemm>(r, "cblas_sgemm of the linked OpenBLAS",
+                           [](const Gemm::Problem& p, const auto& in, auto& out, int threads) {
+                             openblas::multiply(blocked::product_of(p, in, out.c.data()), threads);
+                           });
 }};
 
-}  // namespace
 }  // namespace assay

@@ -5,24 +5,15 @@
 #include "assay/ops/gemm.hpp"
 
 namespace assay {
-namespace {
 
-Variant<Gemv>::Kernel prepare(const Gemv::Problem& p, const Gemv::Input&, const Context& context) {
-  return [p, threads = context.threads](const Gemv::Input& in, Gemv::Output& out) {
+const Register registered{[](Registry& r) {
+  const auto run = [](const Gemv::Problem& p, const auto& in, auto& out, int threads) {
     openblas::use_threads(threads);
     const auto m = static_cast<blasint>(p.m), n = static_cast<blasint>(p.n);
     cblas_sgemv(CblasRowMajor, p.transposed() ? CblasTrans : CblasNoTrans, m, n, 1, in.a.data(), n,
                 in.x.data(), 1, 0, out.y.data(), 1);
   };
-}
-
-const Register registered{[](Registry& r) {
-  r.add<Gemv>({.name = "openblas",
-               .summary = "cblas_sgemv of the linked OpenBLAS",
-               .libraries = {"openblas"},
-               .threaded = true,
-               .prepare = prepare});
+  openblas::add_peer<Gemv>(r, "cblas_sgemv of the linked OpenBLAS", run);
 }};
 
-}  // namespace
 }  // namespace assay
