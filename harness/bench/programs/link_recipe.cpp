@@ -13,82 +13,6 @@
 namespace assay {
 namespace {
 
-/// Splits one line into words as sh does, as far as build commands need it.
-class Splitter {
- public:
-  explicit Splitter(std::string_view line) : rest_(line) {}
-
-  std::optional<std::vector<Words>> commands() {
-    std::vector<Words> out(1);
-    while (skip_blanks()) {
-      if (rest_.starts_with("&&")) {
-        rest_.remove_prefix(2);
-        out.emplace_back();
-      } else if (auto next = word()) {
-        out.back().push_back(std::move(*next));
-      } else {
-        return std::nullopt;
-      }
-    }
-    std::erase_if(out, [](const Words& words) { return words.empty() || words == Words{":"}; });
-    return out;
-  }
-
- private:
-  bool skip_blanks() {
-    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t"), rest_.size()));
-    return !rest_.empty();
-  }
-
-  char take() {
-    const char next = rest_.front();
-    rest_.remove_prefix(1);
-    return next;
-  }
-
-  std::optional<std::string> word() {
-    std::string out;
-    while (!rest_.empty() && rest_.front() != ' ' && rest_.front() != '\t') {
-      const char next = take();
-      if (next == '\'') {
-        if (!single_quoted(out)) return std::nullopt;
-      } else if (next == '"') {
-        if (!double_quoted(out)) return std::nullopt;
-      } else if (next == '\\') {
-        if (rest_.empty()) return std::nullopt;
-        out += take();
-      } else if (std::string_view("|&;<>()$`*?[#~").find(next) != std::string_view::npos) {
-        return std::nullopt;
-      } else {
-        out += next;
-      }
-    }
-    return out;
-  }
-
-  bool single_quoted(std::string& out) {
-    const std::size_t end = rest_.find('\'');
-    if (end == std::string_view::npos) return false;
-    out += rest_.substr(0, end);
-    rest_.remove_prefix(end + 1);
-    return true;
-  }
-
-  bool double_quoted(std::string& out) {
-    while (!rest_.empty()) {
-      const char next = take();
-      if (next == '"') return true;
-      if (next == '$' || next == '`') return false;
-      const bool escapes = next == '\\' && !rest_.empty() &&
-                           std::string_view("\\\"$`").find(rest_.front()) != std::string_view::npos;
-      out += escapes ? take() : next;
-    }
-    return false;
-  }
-
-  std::string_view rest_;
-};
-
 /// `ar qc libx.a a.o b.o`, under whatever name the archiver goes.
 bool makes_archive(const Words& words) {
   if (words.size() < 3) return false;
@@ -178,8 +102,40 @@ std::vector<std::string> in_drawn_order(std::vector<std::string> names, std::uin
 
 }  // namespace
 
+// Splits the line into words as sh does, as far as build commands need it.
 std::optional<std::vector<Words>> commands_of_line(std::string_view line) {
-  return Splitter(line).commands();
+  const auto is_in = [](std::string_view set, char c) { return set.find(c) != std::string_view::npos; };
+  std::vector<Words> out(1);
+  std::optional<std::string> word;
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote == 0 && is_in(" \t", c)) {
+      if (word) out.back().push_back(*std::exchange(word, std::nullopt));
+      continue;
+    }
+    if (quote == 0 && !word && line.substr(i).starts_with("&&")) {
+      out.emplace_back();
+      ++i;
+      continue;
+    }
+    if (!word) word.emplace();
+    if (c == quote || (quote == 0 && is_in("'\"", c))) {
+      quote = quote == 0 ? c : 0;
+    } else if (c == '\\' && quote != '\'') {
+      if (i + 1 == line.size()) return std::nullopt;
+      const bool escapes = quote == 0 || is_in("\\\"$`", line[i + 1]);
+      *word += escapes ? line[++i] : c;
+    } else if (quote != '\'' && is_in(quote == 0 ? "|&;<>()$`*?[#~" : "$`", c)) {
+      return std::nullopt;
+    } else {
+      *word += c;
+    }
+  }
+  if (quote != 0) return std::nullopt;
+  if (word) out.back().push_back(*word);
+  std::erase_if(out, [](const Words& words) { return words.empty() || words == Words{":"}; });
+  return out;
 }
 
 LinkRecipe link_recipe(std::string_view commands, const std::string& program) {
