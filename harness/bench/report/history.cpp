@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <ctime>
 #include <functional>
 #include <map>
 #include <utility>
@@ -87,14 +87,9 @@ std::string label(const std::string& text) {
 
 /// Seconds since 1970 of `2026-11-26T15:06:21Z`; nothing for other texts.
 std::optional<std::int64_t> unix_seconds(const std::string& date) {
-  const std::size_t end_of_day = date.find('T');
-  const std::optional<Date> day = date_from(std::string_view(date).substr(0, end_of_day));
-  unsigned hour = 0, minute = 0, second = 0;
-  if (!day || end_of_day == std::string::npos ||
-      std::sscanf(date.c_str() + end_of_day, "T%u:%u:%uZ", &hour, &minute, &second) != 3) {
-    return std::nullopt;
-  }
-  return std::int64_t{day->time_since_epoch().count()} * 86400 + hour * 3600 + minute * 60 + second;
+  std::tm parts{};
+  if (strptime(date.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) == nullptr) return std::nullopt;
+  return timegm(&parts);
 }
 
 }  // namespace
