@@ -20,12 +20,18 @@ using Logs = std::span<const double>;
 constexpr int many_launches = 200;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+/// How a trial moved in one direction until a look.
+struct Moved {
+  double p;              ///< p-value of "it did not move beyond the margin"
+  bool against_control;  ///< against the copy of the base as well
+  bool in_all_layouts;
+  double p_if_certain() const { return against_control && in_all_layouts ? p : 1; }
+};
+
 /// A trial that is still open at a look.
 struct Open {
   std::size_t trial;
-  double p_slower, p_faster;
-  bool slower_than_all, faster_than_all;    ///< than the copy of the base as well
-  bool slower_by_layout, faster_by_layout;  ///< not in all layouts
+  Moved slower, faster;
 };
 
 /// The interval, if it ends within the limit and its median within the margin; else nothing. That of less
@@ -61,9 +67,9 @@ double look_level(const SequentialPolicy& policy) {
 }
 
 /// Holm: the smallest p-value against level / m, the next against level / (m - 1), until one fails.
-template <class PValue>
-void step_down(std::vector<Open>& open, std::size_t& left, double level, const PValue& p, Standing standing,
-               std::size_t launches, SequentialDecisions& out) {
+void step_down(std::vector<Open>& open, std::size_t& left, double level, Moved Open::*direction,
+               Standing standing, std::size_t launches, SequentialDecisions& out) {
+  const auto p = [&](const Open& one) { return (one.*direction).p_if_certain(); };
   std::ranges::sort(open, {}, p);
   auto first = open.begin();
   for (; first != open.end() && left > 0 && p(*first) <= level / static_cast<double>(left); ++first, --left) {
@@ -89,18 +95,14 @@ bool moved_in_all_layouts(const TrialLogs& trial, std::size_t launches, double l
   });
 }
 
-Open open_at(const TrialLogs& trial, std::size_t index, std::size_t launches,
-             const SequentialPolicy& policy) {
-  const double margin = std::log(policy.margin) + trial.resolution;
-  const Logs to_base = Logs(trial.head).first(launches);
+/// The limit is a logarithm: slower than a positive, faster than a negative one.
+Moved moved_beyond(const TrialLogs& trial, std::size_t launches, double limit,
+                   const SequentialPolicy& policy) {
+  const auto p = [limit](Logs logs) { return limit > 0 ? p_above(logs, limit) : p_below(logs, limit); };
   const Logs to_control = Logs(trial.to_control).first(std::min(launches, trial.to_control.size()));
-  return {.trial = index,
-          .p_slower = p_above(to_base, margin),
-          .p_faster = p_below(to_base, -margin),
-          .slower_than_all = to_control.empty() || p_above(to_control, margin) <= policy.level,
-          .faster_than_all = to_control.empty() || p_below(to_control, -margin) <= policy.level,
-          .slower_by_layout = !moved_in_all_layouts(trial, launches, margin),
-          .faster_by_layout = !moved_in_all_layouts(trial, launches, -margin)};
+  return {.p = p(Logs(trial.head).first(launches)),
+          .against_control = to_control.empty() || p(to_control) <= policy.level,
+          .in_all_layouts = moved_in_all_layouts(trial, launches, limit)};
 }
 
 /// Looks at the trials that have as many launches; where it is their last look, at those that have no more.
@@ -110,22 +112,18 @@ void look(std::span<const TrialLogs> trials, std::size_t launches, bool last, st
   for (std::size_t i = 0; i < trials.size(); ++i) {
     if (out.trials[i].standing != Standing::undecided || trials[i].head.size() < launches) continue;
     if (last && trials[i].head.size() > launches) continue;
-    open.push_back(open_at(trials[i], i, launches, policy));
+    const double margin = std::log(policy.margin) + trials[i].resolution;
+    open.push_back({i, moved_beyond(trials[i], launches, margin, policy),
+                    moved_beyond(trials[i], launches, -margin, policy)});
   }
-  step_down(
-      open, left, look_level(policy),
-      [](const Open& o) { return o.slower_than_all && !o.slower_by_layout ? o.p_slower : 1; },
-      Standing::slower, launches, out);
-  step_down(
-      open, left_faster, look_level(policy),
-      [](const Open& o) { return o.faster_than_all && !o.faster_by_layout ? o.p_faster : 1; },
-      Standing::faster, launches, out);
+  step_down(open, left, look_level(policy), &Open::slower, Standing::slower, launches, out);
+  step_down(open, left_faster, look_level(policy), &Open::faster, Standing::faster, launches, out);
   for (const Open& o : open) {
     SequentialDecision& decision = out.trials[o.trial];
     decision.launches = launches;
     const double level = look_level(policy) / static_cast<double>(std::max<std::size_t>(1, left));
-    decision.by_layout =
-        (o.slower_by_layout && o.p_slower <= level) || (o.faster_by_layout && o.p_faster <= level);
+    decision.by_layout = (!o.slower.in_all_layouts && o.slower.p <= level) ||
+                         (!o.faster.in_all_layouts && o.faster.p <= level);
     if (is_same(trials[o.trial], launches, policy)) {
       decision.standing = Standing::same;
       decision.by_layout = false;
