@@ -16,29 +16,13 @@
 namespace assay {
 namespace {
 
-/// Copies programs, which may be built anew while they are measured. Programs with several links are kept
-/// ones, which nobody overwrites.
-struct Snapshot {
-  explicit Snapshot(const PairedPrograms& programs)
-      : base(of(programs.base, "base")), head(of(programs.head, "head")) {}
-  ScratchFolder folder;
-  std::vector<std::filesystem::path> base, head;
-
- private:
-  std::vector<std::filesystem::path> of(const std::vector<std::filesystem::path>& links,
-                                        const std::string& name) {
-    if (links.size() != 1 || is_embedded_side(links.front())) return links;
-    // A shared library is known by its name.
-    const auto copy = folder.path() / (is_shared_library(links.front()) ? name + ".so" : name);
-    std::filesystem::copy_file(links.front(), copy);
-    return {copy};
-  }
-};
-
 class PairedLaunches {
  public:
   PairedLaunches(PairedPrograms programs, Hooks hooks)
-      : programs_(std::move(programs)), snapshot_(programs_), hooks_(std::move(hooks)) {}
+      : programs_(std::move(programs)),
+        base_(copied(programs_.base, "base")),
+        head_(copied(programs_.head, "head")),
+        hooks_(std::move(hooks)) {}
 
   void sample(TwoBuilds& run, std::vector<std::size_t> trials, int launch) const {
     if (launch == 0 && !can_fix_addresses()) run.restriction = addresses_move;
@@ -70,6 +54,17 @@ class PairedLaunches {
   }
 
  private:
+  /// Copies a program, which may be built anew while it is measured. Programs with several links are kept
+  /// ones, which nobody overwrites.
+  std::vector<std::filesystem::path> copied(const std::vector<std::filesystem::path>& links,
+                                            const std::string& name) const {
+    if (links.size() != 1 || is_embedded_side(links.front())) return links;
+    // A shared library is known by its name.
+    const auto copy = folder_.path() / (is_shared_library(links.front()) ? name + ".so" : name);
+    std::filesystem::copy_file(links.front(), copy);
+    return {copy};
+  }
+
   PairRequest request_for(const TwoBuilds& run, const std::vector<std::size_t>& trials, int launch) const {
     PairRequest request{.policy = programs_.policy,
                         .draw = draw_of(run.seed, launch),
@@ -78,9 +73,9 @@ class PairedLaunches {
     request.policy.seed = run.seed;
     const std::size_t base = link_of(run.seed, launch, programs_.base.size()),
                       head = link_of(run.seed, launch, programs_.head.size());
-    request.sides = {{.name = "base", .program = snapshot_.base[base], .known_as = programs_.base[base]},
-                     {.name = "head", .program = snapshot_.head[head], .known_as = programs_.head[head]},
-                     {.name = "control", .program = snapshot_.base[base], .known_as = programs_.base[base]}};
+    request.sides = {{.name = "base", .program = base_[base], .known_as = programs_.base[base]},
+                     {.name = "head", .program = head_[head], .known_as = programs_.head[head]},
+                     {.name = "control", .program = base_[base], .known_as = programs_.base[base]}};
     request.slowdowns.assign(request.sides.size(), std::vector<double>(trials.size(), 0));
     for (std::size_t i = 0; i < trials.size(); ++i) {
       request.trials.push_back(run.trials[trials[i]].trial);
@@ -159,7 +154,8 @@ class PairedLaunches {
   }
 
   PairedPrograms programs_;
-  Snapshot snapshot_;
+  ScratchFolder folder_;
+  std::vector<std::filesystem::path> base_, head_;  ///< the files that run
   Hooks hooks_;
 };
 

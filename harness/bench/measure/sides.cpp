@@ -228,7 +228,6 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   // could write to.
   std::deque<SharedRecord> records(sides.size());
   std::deque<StepWatch> own_watches, watches;
-  std::vector<pid_t> children;
   for (std::size_t side = 0; side < sides.size(); ++side) {
     own_watches.emplace_back(*records[side], &printed[side]);
     if (const StepRecord* record = record_of_side(region, side))
@@ -245,6 +244,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
       std::filesystem::copy_file(sides[side].program, file_of(scratch, 'p', side));
     }
   }
+  std::vector<pid_t> child_of(sides.size());
   for (const std::size_t side : start) {
     const ChildSetting own{.environment = environment_for(sides[side], common, largest),
                            .fixed_addresses = true,
@@ -253,10 +253,8 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
                            .record = records[side].descriptor()};
     const std::vector<std::string> arguments{"turns", file_of(scratch, 'q', side).string(),
                                              file_of(scratch, 'a', side).string()};
-    children.push_back(start_side(sides[side].program, file_of(scratch, 'p', side), arguments, own));
+    child_of[side] = start_side(sides[side].program, file_of(scratch, 'p', side), arguments, own);
   }
-  std::vector<pid_t> child_of(request.sides.size());
-  for (std::size_t i = 0; i < start.size(); ++i) child_of[start[i]] = children[i];
   for (std::deque<StepWatch>* all : {&own_watches, &watches}) {
     for (std::size_t side = 0; side < all->size(); ++side) (*all)[side].follow(child_of[side]);
   }
@@ -290,7 +288,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   Patience patience{.stopped = hooks.stop, .overdue = held_up};
   for (Printed& one : printed) patience.printed.push_back(&one);
   for (Answers& one : answers) patience.answers.push_back(&one);
-  ChildEnd end = wait_for_children(std::move(children), patience);
+  ChildEnd end = wait_for_children(child_of, patience);
   if (hooks.stopped()) return {};
   if (end.passed()) held_up();  // all may have ended before anybody looked
   if (left) end = {.child = child_of[*left]};

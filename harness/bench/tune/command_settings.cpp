@@ -343,7 +343,6 @@ class CommandTurns {
     } else if (!start(at)) {
       return {};
     }
-    Turn out;
     const auto start_of_turn = Steady::now();
     const double before_turn = session.processor_seconds();
     std::vector<Step> steps;
@@ -368,18 +367,16 @@ class CommandTurns {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    const auto kept = counted(steps);
-    if (session.runs()) note(at, kept, seconds_since(start_of_turn), before_turn);
+    Step all{.samples = 0};
+    for (const Step& one : counted(steps)) {
+      all.seconds += one.seconds;
+      all.wait += one.wait;
+      all.samples += one.samples;
+    }
+    if (session.runs()) note(at, all, seconds_since(start_of_turn), before_turn);
     session.stop();
     if (fresh_[at]) session.end();
-    if (kept.empty()) return {};
-    double seconds = 0, samples = 0;
-    for (const Step& one : kept) {
-      seconds += one.seconds;
-      samples += one.samples;
-    }
-    out.seconds = {{seconds / samples}};
-    return out;
+    return all.samples > 0 ? Turn{.seconds = {{all.seconds / all.samples}}} : Turn();
   }
 
  private:
@@ -455,20 +452,14 @@ class CommandTurns {
     return seconds > 0 ? Turn{.seconds = {{seconds}}} : Turn();
   }
 
-  /// What a turn says beside its time.
-  void note(std::size_t at, const std::vector<Step>& kept, double seconds_of_turn, double used_before) {
+  /// What the steps of a turn, all together, say beside its time.
+  void note(std::size_t at, const Step& all, double seconds_of_turn, double used_before) {
     Candidate& one = candidates_[at];
     one.peak_bytes = std::max(one.peak_bytes, sessions_[at]->memory());
-    double waited = 0, seconds = 0, samples = 0;
-    for (const Step& step : kept) {
-      waited += step.wait;
-      seconds += step.seconds;
-      samples += step.samples;
-    }
-    if (seconds > 0) one.wait_share = waited / seconds;
+    if (all.seconds > 0) one.wait_share = all.wait / all.seconds;
     one.epoch_samples = sessions_[at]->train;
     const double cores = (sessions_[at]->processor_seconds() - used_before) / seconds_of_turn;
-    if (seconds > 0) one.processor_seconds = cores * seconds / samples;
+    if (all.seconds > 0) one.processor_seconds = cores * all.seconds / all.samples;
   }
 
   std::vector<Candidate>& candidates_;
