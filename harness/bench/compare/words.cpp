@@ -92,12 +92,6 @@ std::string figures_sentence(const Comparison& comparison) {
   return out;
 }
 
-/// `operation/variant` of a trial's key, and other names as they are.
-std::string variant_of(const std::string& key) {
-  const auto trial = trial_key(key);
-  return trial ? trial->operation + "/" + trial->variant : key;
-}
-
 class Deciding {
  public:
   Deciding(const Comparison& comparison, const ComparisonRun& run, const FailurePolicy& policy)
@@ -242,7 +236,8 @@ class Deciding {
     std::vector<std::string> out;
     for (const ComparedRow& row : comparison_.rows) {
       if (row.standing != standing || reports_an_error(row)) continue;
-      std::string name = variant_of(row.key);
+      const auto trial = trial_key(row.key);
+      std::string name = trial ? trial->operation + "/" + trial->variant : row.key;
       if (std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
     }
     return out;

@@ -112,16 +112,13 @@ const std::vector<ResultFormat>& result_formats() {
   return all;
 }
 
-/// Whether a line begins with one of these words.
-bool has_line(const std::string& text, std::string_view words) {
-  return std::ranges::any_of(parts_of(words, '|'), [&](std::string_view start) {
-    return text.starts_with(start) || text.find('\n' + std::string(start)) != std::string::npos;
-  });
-}
-
 bool holds(const Mark& mark, const ResultFile& file) {
   const Json* value = &file.field.value();
-  if (mark.is == "a line") return !value->is_structured() && has_line(file.text, mark.place);
+  const auto begins_a_line = [&](std::string_view word) {
+    return file.text.starts_with(word) || file.text.find('\n' + std::string(word)) != std::string::npos;
+  };
+  if (mark.is == "a line")
+    return !value->is_structured() && std::ranges::any_of(parts_of(mark.place, '|'), begins_a_line);
   for (const std::string_view step : parts_of(mark.place, '.')) {
     if (value->is_array()) {
       if (value->empty()) return value != &file.field.value();

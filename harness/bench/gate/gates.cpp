@@ -141,16 +141,12 @@ void end_uncompared(BaselineGate& gate, const BaselineGateRequest& request) {
 /// which is the limit, through launches that deviate by 1 %.
 constexpr std::size_t launches_for_sums = 16;
 
-/// The commit of the revision that was built, if there was one.
-std::string commit_of(const Programs& programs, const Description& description) {
-  constexpr std::size_t digits = 12;
-  if (!programs.commit.empty()) return programs.commit.substr(0, digits);
-  return programs.foreign ? "" : description.commit;
-}
-
+/// Its commit is that of the revision that was built, if there was one.
 Build build_of(const Programs& programs, const Description& description) {
+  constexpr std::size_t digits = 12;
+  const std::string of_program = programs.foreign ? "" : description.commit;
   return {.name = programs.name,
-          .commit = commit_of(programs, description),
+          .commit = programs.commit.empty() ? of_program : programs.commit.substr(0, digits),
           .facts = description.facts,
           .links = programs.links.size(),
           .layout_remark = programs.layout_remark};

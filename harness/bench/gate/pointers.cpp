@@ -93,11 +93,6 @@ Place place_of(const std::filesystem::path& base, const std::filesystem::path& h
   return out;
 }
 
-double share_of(const std::vector<HotSymbol>& symbols, const std::string& name) {
-  const auto found = std::ranges::find(symbols, name, &HotSymbol::name);
-  return found == symbols.end() ? 0 : found->share;
-}
-
 std::vector<std::string> symbols(const TwoBuilds& run, const TrialRequest& trial,
                                  const std::filesystem::path& base, const std::filesystem::path& head,
                                  const Hooks& hooks) {
@@ -108,8 +103,9 @@ std::vector<std::string> symbols(const TwoBuilds& run, const TrialRequest& trial
   std::vector<std::string> out;
   for (const HotSymbol& symbol : *after) {
     if (symbol.share < hot_share || out.size() == most_symbols) break;
+    const auto was = std::ranges::find(*before, symbol.name, &HotSymbol::name);
     out.push_back(fmt::format("  {:.0f} % of the samples (base {:.0f} %) in {}", 100 * symbol.share,
-                              100 * share_of(*before, symbol.name), shortened(symbol.name)));
+                              was == before->end() ? 0 : 100 * was->share, shortened(symbol.name)));
   }
   if (!out.empty()) out.insert(out.begin(), "by perf");
   return out;

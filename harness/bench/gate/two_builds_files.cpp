@@ -55,12 +55,6 @@ void require_turns(const JsonField& launches, const PairedTrial& trial) {
 constexpr const char* one_run =
     "merge shards of one gate: one suite, filter, seed, pair of builds and policy";
 
-std::vector<std::string> cases_of(const TwoBuilds& run) {
-  std::set<std::string> out;
-  for (const PairedTrial& trial : run.trials) out.insert(trial.trial.operation + "/" + trial.trial.problem);
-  return {out.begin(), out.end()};
-}
-
 std::string fingerprint_of(const TwoBuilds& run, const Shard& shard) {
   std::string all;
   for (const PairedTrial& trial : run.trials) {
@@ -103,10 +97,6 @@ void require_same_run(const NamedRun<TwoBuilds>& file, const NamedRun<TwoBuilds>
   require_equal(both, "fingerprint of all trials and their code", a.shard->fingerprint, b.shard->fingerprint);
 }
 
-std::string command_with_filter(const TwoBuilds& run) {
-  return run.command + (run.filter.empty() ? "" : " -k " + shell_word(run.filter));
-}
-
 void require_every_trial_once(const TwoBuilds& run, std::size_t expected) {
   std::set<std::string> keys;
   for (const PairedTrial& trial : run.trials) {
@@ -137,14 +127,6 @@ std::string why_unfit(const std::vector<NamedRun<TwoBuilds>>& files) {
     if (!unfit.empty()) return fmt::format("{}: {}", file.name, unfit);
   }
   return "";
-}
-
-/// Takes the worse figure of both.
-void take_worse(Weather& weather, const Weather& other) {
-  weather.seconds += other.seconds;
-  weather.steal_share = std::max(weather.steal_share, other.steal_share);
-  weather.other_busy_share = std::max(weather.other_busy_share, other.other_busy_share);
-  weather.cpu_pressure_share = std::max(weather.cpu_pressure_share, other.cpu_pressure_share);
 }
 
 void add(Durations& out, const std::string& operation, const std::string& problem, double seconds) {
@@ -439,7 +421,9 @@ TwoBuilds two_builds_from(const Json& file, const std::string& where) {
 }
 
 void keep_shard(TwoBuilds& run, const Shard& unplaced, const Durations& durations) {
-  const Shard shard = balanced(unplaced, cases_of(run), durations);
+  std::set<std::string> cases;
+  for (const PairedTrial& trial : run.trials) cases.insert(trial.trial.operation + "/" + trial.trial.problem);
+  const Shard shard = balanced(unplaced, {cases.begin(), cases.end()}, durations);
   run.shard =
       ComparedShard{.shard = shard, .trials = run.trials.size(), .fingerprint = fingerprint_of(run, shard)};
   run.policy.family = static_cast<std::size_t>(std::ranges::count_if(run.trials, &PairedTrial::tested));
@@ -453,7 +437,9 @@ TwoBuilds merged(std::vector<NamedRun<TwoBuilds>> files) {
     require_shard(file);
     require_same_run(file, files.front());
   }
-  put_in_order(files, command_with_filter);
+  put_in_order(files, [](const TwoBuilds& run) {
+    return run.command + (run.filter.empty() ? "" : " -k " + shell_word(run.filter));
+  });
   const std::size_t trials = files.front().run.shard->trials;
   const std::string mixed = why_mixed(files), unfit = why_unfit(files);
   TwoBuilds out = std::move(files.front().run);
@@ -468,7 +454,10 @@ TwoBuilds merged(std::vector<NamedRun<TwoBuilds>> files) {
     out.screen_seconds += run.screen_seconds;
     out.base.links = std::max(out.base.links, run.base.links);
     out.head.links = std::max(out.head.links, run.head.links);
-    take_worse(out.weather, run.weather);
+    out.weather.seconds += run.weather.seconds;
+    for (double Weather::*worse :
+         {&Weather::steal_share, &Weather::other_busy_share, &Weather::cpu_pressure_share})
+      out.weather.*worse = std::max(out.weather.*worse, run.weather.*worse);
     out.planted.merge(run.planted);
     std::ranges::move(run.trials, std::back_inserter(out.trials));
   }

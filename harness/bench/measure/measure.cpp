@@ -107,12 +107,6 @@ void note_other_clock(Ready& trial) {
     trial.sample->figures[std::string(tag_of_other_clock)] = *seconds;
 }
 
-/// Workers that the problem asks for may be started at any time.
-void freeze_unless_helped(const std::vector<Ready>& trials, const StepReporter& reporter) {
-  const auto helped = [](const Ready& trial) { return trial.timed && trial.timed->helpers() > 0; };
-  if (std::ranges::none_of(trials, helped)) freeze(reporter.record());
-}
-
 using Taken = std::function<void(std::span<const TrialSample>)>;
 
 /// `first`: the position of the first of these trials among all. Samples are handed over before their kernels
@@ -189,7 +183,9 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
                       .limit_seconds = limit,
                       .figures = &samples[i].figures});
   }
-  if (policy.strict && request.record >= 0) freeze_unless_helped(ready, reporter);
+  // Workers that the problem asks for may be started at any time.
+  const auto helped = [](const Ready& trial) { return trial.timed && trial.timed->helpers() > 0; };
+  if (policy.strict && request.record >= 0 && std::ranges::none_of(ready, helped)) freeze(reporter.record());
   const std::vector<Launch> launches = sample_mixed(bursts, hooks, reporter);
   std::size_t burst = 0;
   for (Ready& trial : ready) {

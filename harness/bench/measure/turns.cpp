@@ -136,12 +136,6 @@ class Side {
             .file = file_};
   }
 
-  Setting fenced_setting() const {
-    Setting out = setting(nullptr);
-    out.placement.fenced = true;
-    return out;
-  }
-
   TurnSample sample(const TurnTrial& wanted, std::size_t position,
                     const std::function<void(const TurnSample&)>& taken) {
     const TrialRequest& trial = wanted.trial;
@@ -253,7 +247,9 @@ class Side {
   void judge(std::size_t variant, const Context& context, double longest_rehearsal, TurnSample& out) const {
     Agreement found = agreement_of_declaration(operation_->variants()[variant]);
     if (found.agrees) {
-      found = operation_->open(fields_, fenced_setting())
+      Setting fenced = setting(nullptr);
+      fenced.placement.fenced = true;
+      found = operation_->open(fields_, fenced)
                   ->check(variant, context, std::min(rehearsal_seconds(), longest_rehearsal));
     }
     out.agrees = found.agrees;

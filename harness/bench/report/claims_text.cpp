@@ -55,14 +55,6 @@ void require_what_it_needs(const Fields& f, const ClaimPart& part) {
   if (part.figure == ClaimedFigure::rate) need(part.items > 0, "items");
 }
 
-/// Shares of a whole are exclusive.
-void require_shares_of_one_whole(const Fields& f, const ClaimPart& part) {
-  double sum = 0;
-  for (const ClaimShare& one : part.composed) sum += one.share;
-  if (sum > 1 + 1e-9)
-    f.refuse("composed", fmt::format("has shares that sum to {} %, more than the whole", 100 * sum));
-}
-
 using doc::code;
 using doc::Text;
 
@@ -211,7 +203,10 @@ void describe(Fields& f, ClaimPart& part) {
         std::pair("cases", &part.cases)})
     if (!text->empty()) require_expression(f, name, *text);
   if (part.not_measured.empty()) require_what_it_needs(f, part);
-  require_shares_of_one_whole(f, part);
+  double sum = 0;  // of exclusive shares
+  for (const ClaimShare& one : part.composed) sum += one.share;
+  if (sum > 1 + 1e-9)
+    f.refuse("composed", fmt::format("has shares that sum to {} %, more than the whole", 100 * sum));
 }
 
 void describe(Fields& f, PublishedClaim& claim) {

@@ -66,13 +66,6 @@ std::vector<CacheSizes> near(const CacheSizes& system) {
   return out;
 }
 
-Turn turn_of(const std::vector<TurnSample>& own, const std::vector<TurnSample>& control) {
-  Turn out;
-  for (const TurnSample& trial : own) out.seconds.push_back(trial.seconds);
-  for (const TurnSample& trial : control) out.control.push_back(trial.seconds);
-  return out;
-}
-
 /// The environment of a candidate by position: the variable set, or taken out for the default.
 Variables environment_of(const TunedVariable& variable, const std::vector<Candidate>& candidates,
                          std::size_t at) {
@@ -136,7 +129,9 @@ void measure_values(const TunedVariable& variable, std::vector<Candidate>& candi
       const auto wrong = std::ranges::find(own, false, &TurnSample::agrees);
       if (wrong != own.end() && request.check)
         candidates[i].wrong = fmt::format("{}: {}", wrong->key, wrong->disagreement);
-      out.push_back(turn_of(own, i == 0 ? own : sides.back()));
+      Turn& turn = out.emplace_back();
+      for (const TurnSample& trial : own) turn.seconds.push_back(trial.seconds);
+      for (const TurnSample& trial : i == 0 ? own : sides.back()) turn.control.push_back(trial.seconds);
     }
     return out;
   };
