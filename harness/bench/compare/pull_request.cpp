@@ -379,6 +379,30 @@ Table facts_table(const std::vector<Fact>& before, const std::vector<Fact>& afte
   return out;
 }
 
+/// Says how far the machine, or all of the code, moved; empty below one percent.
+std::string machine_sentence(const Comparison& comparison) {
+  if (std::max(comparison.machine_moved, 1 / comparison.machine_moved) < 1.01) return "";
+  if (comparison.no_naive) {
+    return fmt::format(
+        "All trials took {:.2f} times as long as before (median). None is naive, so this may be the code or "
+        "the machine; ratios leave it out.",
+        comparison.machine_moved);
+  }
+  return fmt::format(
+      "The naive variants took {:.2f} times as long as before: the machine. Ratios leave it out.",
+      comparison.machine_moved);
+}
+
+/// Says why there is a side without times; empty where both have them.
+std::string withheld_sentence(const Results& before, const Results& after) {
+  std::string out;
+  for (const auto& [side, results] : {std::pair{"before", &before}, std::pair{"after", &after}}) {
+    if (results->mixed_machines.empty()) continue;
+    out += fmt::format("{}Times {} are withheld: {}.", out.empty() ? "" : " ", side, results->mixed_machines);
+  }
+  return out;
+}
+
 std::string outcome_line(const PullRequest& change) {
   return short_line(change.outcome.empty() ? comparison_sentence(change.comparison) : change.outcome);
 }

@@ -156,6 +156,12 @@ std::string why_open(const PullRequest& change) {
   return out;
 }
 
+/// Whether a trial asks for something to be done: it fails, or was left open.
+bool is_urgent(const ComparedRow& row) {
+  const Standing standing = listed_as(row);
+  return is_fault(standing) || standing == Standing::slower || is_open(standing);
+}
+
 bool is_news(Standing standing) {
   return standing != Standing::same && standing != Standing::skipped && standing != Standing::not_comparable;
 }

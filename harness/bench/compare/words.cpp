@@ -401,20 +401,8 @@ std::string figures_in_words(const ComparedRow& row, bool worse_only) {
   return out;
 }
 
-std::string slower_in_words(const ComparedRow& row) {
-  const std::string figures = figures_in_words(row, /*worse_only=*/true);
-  if (row.standing != Standing::slower) return figures;
-  return fmt::format("{}, limit {}{}{}", in_words(row), limit_in_words(row), figures.empty() ? "" : "; ",
-                     figures);
-}
-
 Standing listed_as(const ComparedRow& row) {
   return has_worse_figure(row) && !is_fault(row.standing) ? Standing::slower : row.standing;
-}
-
-bool is_urgent(const ComparedRow& row) {
-  const Standing standing = listed_as(row);
-  return is_fault(standing) || standing == Standing::slower || is_open(standing);
 }
 
 const ComparedRow* largest_slow_down(const Comparison& comparison, bool crept_too) {
@@ -480,28 +468,6 @@ std::string counts_sentence(const Comparison& comparison) {
                               Standing::slower, Standing::accepted, Standing::probably_slower,
                               Standing::faster, Standing::undecided, Standing::not_slower, Standing::same,
                               Standing::not_comparable, Standing::added, Standing::gone, Standing::skipped});
-}
-
-std::string machine_sentence(const Comparison& comparison) {
-  if (std::max(comparison.machine_moved, 1 / comparison.machine_moved) < 1.01) return "";
-  if (comparison.no_naive) {
-    return fmt::format(
-        "All trials took {:.2f} times as long as before (median). None is naive, so this may be the code or "
-        "the machine; ratios leave it out.",
-        comparison.machine_moved);
-  }
-  return fmt::format(
-      "The naive variants took {:.2f} times as long as before: the machine. Ratios leave it out.",
-      comparison.machine_moved);
-}
-
-std::string withheld_sentence(const Results& before, const Results& after) {
-  std::string out;
-  for (const auto& [side, results] : {std::pair{"before", &before}, std::pair{"after", &after}}) {
-    if (results->mixed_machines.empty()) continue;
-    out += fmt::format("{}Times {} are withheld: {}.", out.empty() ? "" : " ", side, results->mixed_machines);
-  }
-  return out;
 }
 
 std::string_view mark(Standing standing) { return sign_of(standing).mark; }

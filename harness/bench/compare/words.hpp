@@ -78,24 +78,12 @@ std::string comparison_sentence(const Comparison& comparison);
 /// "15 slower, 3 faster, 27 same": all standings that a trial has.
 std::string counts_sentence(const Comparison& comparison);
 
-/// Whether a trial asks for something to be done: it fails, or was left open.
-bool is_urgent(const ComparedRow& row);
-
 /// The figures of a row in words, the worse ones alone where that is asked for; empty without any.
 std::string figures_in_words(const ComparedRow& row, bool worse_only = false);
-
-/// Says why a row that is listed as slower fails: its time with the limit, its worse figures, or both.
-std::string slower_in_words(const ComparedRow& row);
 
 /// Returns the largest slow-down of one step; null where there is none. `crept_too`: also those that only
 /// several steps add up to.
 const ComparedRow* largest_slow_down(const Comparison& comparison, bool crept_too);
-
-/// Says how far the machine, or all of the code, moved; empty below one percent.
-std::string machine_sentence(const Comparison& comparison);
-
-/// Says why there is a side without times; empty where both have them.
-std::string withheld_sentence(const Results& before, const Results& after);
 
 /// The findings that fail beside slower, impossible, wrong and crashed rows.
 struct FailurePolicy {

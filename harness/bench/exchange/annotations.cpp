@@ -35,6 +35,14 @@ bool is_path(const std::string& cause) {
          cause.find('(') == std::string::npos;
 }
 
+/// Says why a row that is listed as slower fails: its time with the limit, its worse figures, or both.
+std::string slower_in_words(const ComparedRow& row) {
+  const std::string figures = figures_in_words(row, /*worse_only=*/true);
+  if (row.standing != Standing::slower) return figures;
+  return fmt::format("{}, limit {}{}{}", in_words(row), limit_in_words(row), figures.empty() ? "" : "; ",
+                     figures);
+}
+
 struct FailedTrial {
   std::string kind;   ///< regression, disagreement, impossible time, crash, hang or error
   std::string key;    ///< of the trial

@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -22,6 +24,42 @@
 
 namespace assay {
 namespace {
+
+using Details = std::vector<std::pair<std::string, std::string>>;
+/// "copy [size=3 dir=FWD]": the name with the details that its words do not hold already.
+std::string with_details(const std::string& name, const Details& details) {
+  const auto says = [&](const std::string& word) {
+    const auto goes_on = [&](std::size_t at) {
+      return at < name.size() && std::isalnum(static_cast<unsigned char>(name[at])) != 0;
+    };
+    for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1)) {
+      if (!(at > 0 && goes_on(at - 1)) && !goes_on(at + word.size())) return true;
+    }
+    return false;
+  };
+  std::string out;
+  for (const auto& [key, value] : details) {
+    if (!value.empty() && !says(value)) out += fmt::format("{}{}={}", out.empty() ? "" : " ", key, value);
+  }
+  return out.empty() ? name : fmt::format("{} [{}]", name, out);
+}
+
+/// The members of an object as details: texts as they are, other values as JSON.
+Details details_in(const std::optional<JsonField>& object) {
+  Details out;
+  if (!object || !object->value().is_object()) return out;
+  for (const auto& [key, value] : object->value().members())
+    out.emplace_back(key, value.is_string() ? value.text() : value.dump());
+  return out;
+}
+
+/// Returns the numbers of an array; NaN for null.
+std::vector<double> samples_in(const JsonField& array) {
+  std::vector<double> out;
+  for (const JsonField& item : array.items())
+    out.push_back(item.value().is_null() ? std::numeric_limits<double>::quiet_NaN() : item.number());
+  return out;
+}
 
 /// The items of an array; a file of one message is no array.
 std::vector<JsonField> items_of(const JsonField& field) {

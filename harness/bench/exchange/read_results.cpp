@@ -12,8 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <limits>
 
 namespace assay {
 namespace {
@@ -286,38 +284,6 @@ double processor_seconds(const JsonField& row, std::string_view member, double u
   if (!(value >= 0 && value * unit <= most_seconds))
     row.at(member).refuse(fmt::format("is {}, must be a time from 0", value));
   return value * unit;
-}
-
-std::string with_details(const std::string& name, const Details& details) {
-  const auto says = [&](const std::string& word) {
-    const auto goes_on = [&](std::size_t at) {
-      return at < name.size() && std::isalnum(static_cast<unsigned char>(name[at])) != 0;
-    };
-    for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1)) {
-      if (!(at > 0 && goes_on(at - 1)) && !goes_on(at + word.size())) return true;
-    }
-    return false;
-  };
-  std::string out;
-  for (const auto& [key, value] : details) {
-    if (!value.empty() && !says(value)) out += fmt::format("{}{}={}", out.empty() ? "" : " ", key, value);
-  }
-  return out.empty() ? name : fmt::format("{} [{}]", name, out);
-}
-
-Details details_in(const std::optional<JsonField>& object) {
-  Details out;
-  if (!object || !object->value().is_object()) return out;
-  for (const auto& [key, value] : object->value().members())
-    out.emplace_back(key, value.is_string() ? value.text() : value.dump());
-  return out;
-}
-
-std::vector<double> samples_in(const JsonField& array) {
-  std::vector<double> out;
-  for (const JsonField& item : array.items())
-    out.push_back(item.value().is_null() ? std::numeric_limits<double>::quiet_NaN() : item.number());
-  return out;
 }
 
 void add_slice(TrialResult& trial, Launch& launch, const Slice& slice) {

@@ -74,15 +74,6 @@ class NamedTrials {
 /// Takes over the number of cores, where the file says it.
 void note_cores(Machine& machine, const std::optional<JsonField>& cores);
 
-/// "copy [size=3 dir=FWD]": the name with the details that its words do not hold already.
-using Details = std::vector<std::pair<std::string, std::string>>;
-std::string with_details(const std::string& name, const Details& details);
-/// The members of an object as details: texts as they are, other values as JSON.
-Details details_in(const std::optional<JsonField>& object);
-
-/// Returns the numbers of an array; NaN for null.
-std::vector<double> samples_in(const JsonField& array);
-
 /// Appends a slice, unless its time is no finite one above 0, of which the trial's remark tells then.
 void add_slice(TrialResult& trial, Launch& launch, const Slice& slice);
 /// The same as a launch of its own.

@@ -168,6 +168,21 @@ void ask_for_corners(std::vector<PairedTrial>& trials, const BuildsGateRequest& 
                   of_head);
 }
 
+/// Notes how often each trial occurs in an epoch of these suites, which gives the cost of a slow-down there.
+void note_occurrences(std::vector<PairedTrial>& trials, const std::vector<Suite>& suites) {
+  for (PairedTrial& trial : trials) {
+    for (const Suite& suite : suites) {
+      double per_step = 0;
+      for (const Case& row : suite.cases) {
+        if (row.operation == trial.trial.operation && row.problem == trial.trial.problem)
+          per_step += row.per_step;
+      }
+      const double per_epoch = per_step * suite.steps_per_epoch;
+      if (per_epoch > 0) trial.occurrences.push_back({suite.name, per_epoch});
+    }
+  }
+}
+
 /// Leaves out what is tested: builds that were configured differently are not compared.
 void leave_out_different_builds(std::vector<PairedTrial>& trials, const Programs& base) {
   if (base.differences.empty()) return;

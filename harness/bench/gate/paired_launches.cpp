@@ -174,20 +174,6 @@ PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
   };
 }
 
-void note_occurrences(std::vector<PairedTrial>& trials, const std::vector<Suite>& suites) {
-  for (PairedTrial& trial : trials) {
-    for (const Suite& suite : suites) {
-      double per_step = 0;
-      for (const Case& row : suite.cases) {
-        if (row.operation == trial.trial.operation && row.problem == trial.trial.problem)
-          per_step += row.per_step;
-      }
-      const double per_epoch = per_step * suite.steps_per_epoch;
-      if (per_epoch > 0) trial.occurrences.push_back({suite.name, per_epoch});
-    }
-  }
-}
-
 std::size_t shared_bytes_for(double footprint) {
   constexpr double slack = 64 * 1024 * 1024;
   return static_cast<std::size_t>(1.25 * footprint + slack);

@@ -28,9 +28,6 @@ std::size_t link_of(std::uint64_t seed, int launch, std::size_t links);
 /// those that disagree with the oracle leave the tested family.
 PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks);
 
-/// Notes how often each trial occurs in an epoch of these suites, which gives the cost of a slow-down there.
-void note_occurrences(std::vector<PairedTrial>& trials, const std::vector<Suite>& suites);
-
 /// Shared memory for a case, in bytes: its footprint, guards and alignment; and for the largest of several.
 std::size_t shared_bytes_for(double footprint);
 std::size_t shared_bytes_for(const Registry& registry, const std::vector<Case>& cases);

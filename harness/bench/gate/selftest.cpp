@@ -24,11 +24,17 @@
 namespace assay {
 namespace {
 
-constexpr double flops_per_byte_of_compute = 4;
-
 std::string share_text(std::size_t hits, std::size_t trials) {
   const Interval share = proportion(hits, trials);
   return fmt::format("{} of {} [{:.1f} %, {:.1f} %]", hits, trials, 100 * share.low, 100 * share.high);
+}
+
+/// Compute from 4 FLOPs per byte on: what a core of today needs to keep its arithmetic busy from its second
+/// cache.
+Bound bound_of(const Cost& cost) {
+  constexpr double flops_per_byte = 4;
+  return cost.flops >= flops_per_byte * (cost.bytes_read + cost.bytes_written) ? Bound::compute
+                                                                               : Bound::memory;
 }
 
 std::vector<const PairedTrial*> candidates(const std::vector<PairedTrial>& trials,
@@ -256,11 +262,6 @@ std::vector<Plant> plants_of(const TwoBuilds& run, const Registry& registry) {
 }  // namespace
 
 std::string_view to_string(Bound bound) { return bound == Bound::memory ? "memory" : "compute"; }
-
-Bound bound_of(const Cost& cost) {
-  return cost.flops >= flops_per_byte_of_compute * (cost.bytes_read + cost.bytes_written) ? Bound::compute
-                                                                                          : Bound::memory;
-}
 
 std::vector<Plant> drawn_plants(const std::vector<PairedTrial>& trials,
                                 const std::map<std::string, Cost>& costs,

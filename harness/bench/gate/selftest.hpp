@@ -20,9 +20,6 @@ namespace assay {
 /// The resource that bounds a trial, by its contract's counts.
 enum class Bound { memory, compute };
 std::string_view to_string(Bound bound);
-/// Compute from 4 FLOPs per byte on: what a core of today needs to keep its arithmetic busy from its second
-/// cache.
-Bound bound_of(const Cost& cost);
 
 /// A planted slow-down: its trial, its size, and the standing that the gate gave it.
 struct Plant {

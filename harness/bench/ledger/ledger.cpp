@@ -86,9 +86,9 @@ class Application {
   void state(const Acceptance& one) {
     const std::string what = fmt::format("{} until {} ({})", in_words(one), date_text(one.until), one.reason);
     const std::string withdrawal = fmt::format(
-        "    {}assay record --suite {} {}",
+        "    {}assay record --suite {} --withdraw '{}'{}",
         one.figure.empty() ? "when the slow-down is removed:  " : "when the figure is mended:      ",
-        occasion_.suite, withdrawing_options(one));
+        occasion_.suite, one.key, one.figure.empty() ? "" : fmt::format(" --figure '{}'", one.figure));
     if (is_over(one)) {
       say("  EXPIRED: accepted was " + what);
       say(withdrawal);
@@ -357,11 +357,6 @@ std::string accepting_options(const Acceptance& acceptance) {
                      acceptance.figure.empty()
                          ? fmt::format("--ratio {}", acceptance.ratio)
                          : fmt::format("--figure '{}={}'", acceptance.figure, acceptance.value));
-}
-
-std::string withdrawing_options(const Acceptance& acceptance) {
-  return fmt::format("--withdraw '{}'{}", acceptance.key,
-                     acceptance.figure.empty() ? "" : fmt::format(" --figure '{}'", acceptance.figure));
 }
 
 void begin_release(Ledger& ledger, const std::string& release, const std::string& commit, Date today) {

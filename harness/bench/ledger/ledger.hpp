@@ -79,9 +79,8 @@ void accept(Ledger& ledger, Acceptance acceptance);
 void withdraw(Ledger& ledger, std::string_view key, std::string_view figure = "");
 /// "gemm/packed/m=64#1 up to 1.08x", "height of memory_pool_plan/by_size/blocks=9#1 up to 1,300"
 std::string in_words(const Acceptance& acceptance);
-/// The options by which it is accepted again or withdrawn: "--accept KEY --ratio 1.08".
+/// The options by which it is accepted again: "--accept KEY --ratio 1.08".
 std::string accepting_options(const Acceptance& acceptance);
-std::string withdrawing_options(const Acceptance& acceptance);
 /// Begins a new sum. Acceptances stay and still run out, but cover no comparison with this release or a later
 /// commit: their slow-downs count as part of the base. The commit is `release` itself if that is one. Throws
 /// Error when there is no commit to begin at.

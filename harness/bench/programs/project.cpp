@@ -300,12 +300,4 @@ Project project_file_in(const fs::path& root) {
 
 bool is_built_from(const fs::path& root) { return own_build(root).has_value(); }
 
-bool is_of_this_project() {
-  const fs::path folder = own_build_folder();
-  if (folder.empty()) return true;  // installed
-  const auto entries = cache_entries_of(folder);
-  const auto name = entries.find("CMAKE_PROJECT_NAME");
-  return name != entries.end() && name->second == "assay";
-}
-
 }  // namespace assay

@@ -100,7 +100,4 @@ Project project_file_in(const std::filesystem::path& root);
 /// Whether the running program was built from the repository.
 bool is_built_from(const std::filesystem::path& root);
 
-/// Whether it is assay itself, and no program of another project that is linked with it.
-bool is_of_this_project();
-
 }  // namespace assay

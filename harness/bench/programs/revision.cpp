@@ -164,7 +164,7 @@ Target target_of(const ProgramsRequest& request, const Hooks& hooks) {
   std::string origin = what;
   if (!common_with.empty()) {
     const std::string other = demanded_commit(target.root, common_with, hint, hooks);
-    target.commit = merge_base(target.root, target.commit, other, hooks);
+    target.commit = line_of(target.root, {"merge-base", target.commit, other}, hooks);
     origin = fmt::format("merge base of {} and {}", what, common_with);
     if (target.commit.empty()) {
       throw Error(fmt::format("'{}'", what), "has no commit in common with " + common_with,
@@ -316,6 +316,15 @@ Programs given(const std::string& what, int layouts, const Hooks& hooks) {
   return out;
 }
 
+/// Whether the running program is assay itself, and no program of another project that is linked with it.
+bool is_of_this_project() {
+  const fs::path folder = own_build_folder();
+  if (folder.empty()) return true;  // installed
+  const auto entries = cache_entries_of(folder);
+  const auto name = entries.find("CMAKE_PROJECT_NAME");
+  return name != entries.end() && name->second == "assay";
+}
+
 /// Returns no programs after Stopped, and turns failures of the file system into Error.
 template <typename Make>
 Programs or_nothing(const Make& make) {
@@ -343,11 +352,6 @@ fs::path repository_root(const fs::path& folder, const Hooks& hooks) {
 std::string commit_of(const fs::path& root, const std::string& revision, const Hooks& hooks) {
   if (revision.empty() || revision.starts_with('-')) return "";  // git would take it for an option
   return line_of(root, {"rev-parse", "--verify", "--quiet", revision + "^{commit}"}, hooks);
-}
-
-std::string merge_base(const fs::path& root, const std::string& one, const std::string& other,
-                       const Hooks& hooks) {
-  return line_of(root, {"merge-base", one, other}, hooks);
 }
 
 bool differ_only_in(const fs::path& root, const std::string& from, const std::string& to,

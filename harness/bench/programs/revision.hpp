@@ -17,10 +17,6 @@ std::filesystem::path repository_root(const std::filesystem::path& folder, const
 /// The commit that `revision` stands for, in full; empty when it stands for none.
 std::string commit_of(const std::filesystem::path& root, const std::string& revision, const Hooks& hooks);
 
-/// The last commit that two have in common; empty when they have none.
-std::string merge_base(const std::filesystem::path& root, const std::string& one, const std::string& other,
-                       const Hooks& hooks);
-
 /// Whether `to` follows `from` with no change but of this file, which is named from the root.
 bool differ_only_in(const std::filesystem::path& root, const std::string& from, const std::string& to,
                     const std::filesystem::path& file, const Hooks& hooks);
