@@ -49,22 +49,17 @@ std::string name_of(const CommandTiming& timing, const WrappedCommand& command) 
 }
 
 double seconds_per_unit(PrintedUnit unit, std::string_view behind) {
-  if (unit != PrintedUnit::as_printed) {
-    constexpr std::array<double, 5> seconds{1, 1, 1e-3, 1e-6, 1e-9};
-    return seconds[static_cast<std::size_t>(unit)];
-  }
+  using Unit = std::pair<std::string_view, double>;
+  constexpr std::array<Unit, 5> units{{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"µs", 1e-6}}};
+  // In the order of PrintedUnit, which begins with as_printed.
+  if (unit != PrintedUnit::as_printed) return units[static_cast<std::size_t>(unit) - 1].second;
   behind.remove_prefix(std::min(behind.find_first_not_of(" \t"), behind.size()));
-  std::size_t length = 0;
   const auto is_of_word = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || (c & 0x80) != 0;
   };
-  while (length < behind.size() && is_of_word(behind[length])) ++length;
-  const std::string_view word = behind.substr(0, length);
-  for (const auto& [name, seconds] :
-       {std::pair{"ms", 1e-3}, std::pair{"us", 1e-6}, std::pair{"µs", 1e-6}, std::pair{"ns", 1e-9}}) {
-    if (word == name) return seconds;
-  }
-  return 1;
+  const std::string_view word(behind.begin(), std::ranges::find_if_not(behind, is_of_word));
+  const auto found = std::ranges::find(units, word, &Unit::first);
+  return found == units.end() ? 1 : found->second;
 }
 
 /// Half of the last digit of a number as it is printed.

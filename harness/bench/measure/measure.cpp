@@ -173,8 +173,7 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
     const Index calls = policy.calls_per_slice > 0
                             ? policy.calls_per_slice
                             : calls_per_slice(next.call_seconds + renewal, policy.slice_seconds);
-    bursts.push_back({.name = trial.key,
-                      .trial = next.slices.get(),
+    bursts.push_back({.trial = next.slices.get(),
                       .calls = calls,
                       .slices = slices_of(next.call_seconds,
                                           (next.call_seconds + renewal) * static_cast<double>(calls), policy),

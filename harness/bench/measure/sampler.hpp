@@ -14,7 +14,6 @@ namespace assay {
 
 /// One trial ready to be sampled: `slices` slices of `calls` calls each.
 struct Burst {
-  std::string name;
   AuditedSlices* trial = nullptr;
   Index calls = 1;
   int slices = 1;

@@ -2,11 +2,8 @@
 /// same data.
 ///
 /// Everything random must be equal on all sides: independent randomness adds noise, common randomness removes
-/// it. All sides map one region at one address, fill the same inputs into the same pages, and run on the same
-/// core.
-///
-/// Sides share memory that they map at one address, the same pages, caches and offsets for every build, and
-/// take turns without spinning: whoever is not at its turn sleeps.
+/// it. All sides map one region at one address, fill the same inputs into the same pages, caches and offsets,
+/// and run on the same core. They take turns without spinning: whoever is not at its turn sleeps.
 #pragma once
 
 #include "assay/measure.hpp"

@@ -64,18 +64,10 @@ class Worktree {
  public:
   /// There must be nothing at `path`. The output of git goes to the end of `log`.
   Worktree(fs::path root, const std::string& commit, fs::path path, const fs::path& log, const Hooks& hooks)
-      : root_(std::move(root)), path_(std::move(path)) {
+      : Worktree(std::move(root), std::move(path)) {  // so that the destructor runs whatever fails below
     // Forced, since git may still know of a worktree here that a process left behind when it was killed.
     const auto words = git({"worktree", "add", "--force", "--detach", path_.string(), commit});
-    int exit_code = 0;
-    try {
-      exit_code = run_child({.words = words, .folder = root_}, log, hooks);
-    } catch (...) {
-      remove();
-      throw;
-    }
-    if (exit_code == 0) return;
-    remove();
+    if (run_child({.words = words, .folder = root_}, log, hooks) == 0) return;
     throw Error(path_.string(), fmt::format("git makes no worktree of {}:\n{}", commit, last_lines(log, 5)),
                 "free some space, or mend the repository: git fsck");
   }
@@ -93,6 +85,8 @@ class Worktree {
   }
 
  private:
+  Worktree(fs::path root, fs::path path) : root_(std::move(root)), path_(std::move(path)) {}
+
   void remove() const {
     try {
       // Removes it even after an interrupt: otherwise `git worktree list` would show the folder.
