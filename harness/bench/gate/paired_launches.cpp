@@ -97,16 +97,16 @@ class PairedLaunches {
   /// Returns the one of `trials` that took a side down.
   static std::size_t named_by(const SideFailure& failed, const TwoBuilds& run,
                               const std::vector<std::size_t>& trials) {
-    return *std::ranges::find(trials, failed.key(), [&](std::size_t i) { return run.trials[i].trial.key; });
+    return *std::ranges::find(trials, failed.key, [&](std::size_t i) { return run.trials[i].trial.key; });
   }
 
   /// Leaves the trial out that took a side down. Where both sides are one program, it is the head's as well.
   void note_failure(TwoBuilds& run, std::vector<std::size_t>& trials, const SideFailure& failed) const {
-    const bool of_head = failed.side() == head_side;
-    leave_out(run, trials, named_by(failed, run, trials),
-              of_head || programs_.base == programs_.head ? standing_of(failed.failure())
-                                                          : Standing::not_comparable,
-              fmt::format("the {} {}", of_head ? "head" : "base", failed.failure().reason));
+    const bool of_head = failed.side == head_side;
+    leave_out(
+        run, trials, named_by(failed, run, trials),
+        of_head || programs_.base == programs_.head ? standing_of(failed.failure) : Standing::not_comparable,
+        fmt::format("the {} {}", of_head ? "head" : "base", failed.failure.reason));
   }
 
   /// Samples one trial by itself. If that also ends a side, leaves the trial out and returns true.
@@ -144,7 +144,7 @@ class PairedLaunches {
         return sample_sides(request_for(run, trials, launch), hooks_);
       } catch (const SideFailure& failed) {
         const std::size_t suspect = named_by(failed, run, trials);
-        const bool certain = trials.size() == 1 || failed.failure().kind == Failure::Kind::timed_out;
+        const bool certain = trials.size() == 1 || failed.failure.kind == Failure::Kind::timed_out;
         if (certain || !note_culprit(run, trials, suspect, launch)) note_failure(run, trials, failed);
       } catch (const ChildCrash&) {
         if (!note_culprit(run, trials, std::nullopt, launch)) throw;

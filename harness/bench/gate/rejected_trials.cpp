@@ -164,9 +164,9 @@ TimedFinding rejected_by_gate(const TimedCase& timed, const std::filesystem::pat
       if (!of_variant.agrees && out.reason.empty()) out.reason = of_variant.disagreement;
     }
   } catch (const SideFailure& failure) {
-    const bool named = failure.key() == request.trials.at(1).key;
+    const bool named = failure.key == request.trials.at(1).key;
     (named ? out.reason : out.astray) =
-        fmt::format("{} {}", named ? "it" : "naive is blamed: it", failure.failure().reason);
+        fmt::format("{} {}", named ? "it" : "naive is blamed: it", failure.failure.reason);
   } catch (const std::exception& failure) {
     out.astray = fmt::format("nobody is named: {}", failure.what());
   }

@@ -452,7 +452,7 @@ std::vector<std::vector<TurnSample>> sample_accused_alone(const PairRequest& req
         for (std::size_t side = 0; side < out.size(); ++side)
           out[side][trial] = std::move(alone[side].front());
       } catch (const SideFailure& failed) {
-        accuse(failed.side(), trial, "it " + failed.failure().reason);
+        accuse(failed.side, trial, "it " + failed.failure.reason);
       } catch (const ChildCrash& crash) {
         for (std::size_t side = 0; side < out.size(); ++side) accuse(side, trial, crash.what());
       }

@@ -74,18 +74,12 @@ struct SideProgram {
 };
 
 /// A kernel that ended a side of a launch, or did not come back in it.
-class SideFailure : public ChildCrash {
- public:
-  SideFailure(std::size_t side, std::string key, Failure failure, const ChildCrash& said)
-      : ChildCrash(said), side_(side), key_(std::move(key)), failure_(std::move(failure)) {}
-  std::size_t side() const { return side_; }  ///< as a position in PairRequest::sides
-  const std::string& key() const { return key_; }
-  const Failure& failure() const { return failure_; }
-
- private:
-  std::size_t side_;
-  std::string key_;
-  Failure failure_;
+struct SideFailure : ChildCrash {
+  SideFailure(std::size_t at, std::string of_trial, Failure how, const ChildCrash& said)
+      : ChildCrash(said), side(at), key(std::move(of_trial)), failure(std::move(how)) {}
+  std::size_t side;  ///< as a position in PairRequest::sides
+  std::string key;
+  Failure failure;
 };
 
 struct PairRequest {
