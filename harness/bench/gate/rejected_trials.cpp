@@ -68,11 +68,9 @@ std::vector<Trial> trials_of(const TimedCase& timed) {
   for (const TrialRequest& one : both(timed)) {
     trials.push_back({.operation = &timed.operation,
                       .variant = trials.empty() ? naive : timed.variant,
-                      .row = {.operation = one.operation, .problem = one.problem, .per_step = 0, .note = {}},
+                      .row = {.operation = one.operation, .problem = one.problem},
                       .context = {.threads = one.threads},
-                      .key = one.key,
-                      .workload = {},
-                      .skipped = {}});
+                      .key = one.key});
   }
   return trials;
 }

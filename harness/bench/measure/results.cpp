@@ -34,14 +34,6 @@ void require_as_many(const JsonField& launch, const char* column, std::size_t co
   launch.at(column).refuse(fmt::format("has {} numbers, \"seconds\" has {}", count, seconds));
 }
 
-/// Keys are taken apart where rows are selected, so they must be what they are made of.
-void require_own_key(const Fields& f, const TrialResult& trial) {
-  const std::string expected = TrialKey{trial.operation, trial.variant, trial.problem, trial.threads}.text();
-  if (trial.key != expected) {
-    f.refuse("key", fmt::format("is {}, but the fields beside it make {}", trial.key, expected));
-  }
-}
-
 /// Files of earlier versions have a field for each figure.
 void read_former_figures(const JsonField& trial, FigureValues& values) {
   for (const Figure& figure : measured_figures()) {
@@ -124,7 +116,10 @@ void describe(Fields& f, Picked& picked) {
 void describe(Fields& f, TrialResult& trial) {
   constexpr Fields::Rule optional{.optional = true}, terse{.terse = true};
   describe_stored_trial(f, trial);
-  if (f.reads()) require_own_key(f, trial);
+  // Keys are taken apart where rows are selected, so they must be what they are made of.
+  const std::string made = TrialKey{trial.operation, trial.variant, trial.problem, trial.threads}.text();
+  if (f.reads() && trial.key != made)
+    f.refuse("key", fmt::format("is {}, but the fields beside it make {}", trial.key, made));
   f("per_step", trial.per_step,
     {.optional = true, .least = 0, .most = most_amount, .about = "occurrences in one training step"});
   f("workload", trial.workload, {.optional = true, .about = "other workloads are not comparable"});

@@ -25,20 +25,14 @@ std::string why_not_measured(const TrialResult& trial) {
   return "it was not measured";
 }
 
-/// A case that the network counts.
-struct Counted {
-  std::string name;
-  std::string workload;
-  double per_step = 0;
-  std::string note;
-};
+using Trials = std::vector<const TrialResult*>;
 
-std::vector<Counted> counted_cases(const Results& results) {
-  std::vector<Counted> out;
+/// A trial of each case that the network counts.
+Trials counted_cases(const Results& results) {
+  Trials out;
   std::set<std::string> seen;
   for (const TrialResult& trial : results.trials) {
-    if (trial.per_step <= 0 || !seen.insert(case_of(trial)).second) continue;
-    out.push_back({case_of(trial), trial.workload, trial.per_step, trial.note});
+    if (trial.per_step > 0 && seen.insert(case_of(trial)).second) out.push_back(&trial);
   }
   return out;
 }
@@ -49,16 +43,14 @@ struct Choice {
   std::string why;
 };
 
-using Trials = std::vector<const TrialResult*>;
-
-Choice naive_of(const Trials& of_case, const Counted&) {
+Choice naive_of(const Trials& of_case, const TrialResult&) {
   const auto naive = std::ranges::find(of_case, "naive", &TrialResult::variant);
   if (naive == of_case.end()) return {nullptr, "there is no naive trial"};
   if (is_measured(**naive)) return {*naive, ""};
   return {nullptr, why_not_measured(**naive)};
 }
 
-Choice fastest_of(const Trials& of_case, const Counted& row) {
+Choice fastest_of(const Trials& of_case, const TrialResult& row) {
   Choice best{nullptr, "no variant was measured"};
   for (const TrialResult* trial : of_case) {
     if (trial->workload != row.workload) {
@@ -72,10 +64,9 @@ Choice fastest_of(const Trials& of_case, const Counted& row) {
 }
 
 /// One epoch for each launch. A launch's epoch is a measurement like any other, so time_of() judges it.
-Interval from_launches(const Trials& chosen, const std::vector<Counted>& rows, std::size_t launches,
-                       double steps) {
+Interval from_launches(const Trials& chosen, const Trials& rows, std::size_t launches, double steps) {
   std::vector<double> sums(launches);
-  for (std::size_t i = 0; i < rows.size(); ++i) add_launches(sums, *chosen[i], rows[i].per_step);
+  for (std::size_t i = 0; i < rows.size(); ++i) add_launches(sums, *chosen[i], rows[i]->per_step);
   TrialResult epochs;
   for (const double seconds : sums) epochs.launches.push_back({Slice{.seconds = steps * seconds}});
   return time_of(epochs);
@@ -116,17 +107,17 @@ std::string why_no_epoch(const Results& results, const Results& times, std::size
 
 /// `results` says which cases count and how often; the times come from `times`.
 Prediction predict_from(const std::string& label, const Results& results, const Results& times,
-                        Choice (*choose)(const Trials& of_case, const Counted& row)) {
-  const std::vector<Counted> rows = counted_cases(results);
+                        Choice (*choose)(const Trials& of_case, const TrialResult& row)) {
+  const Trials rows = counted_cases(results);
   Prediction out{.label = label, .impossible = why_no_epoch(results, times, rows.size())};
   if (!out.impossible.empty()) return out;
   std::map<std::string, Trials> trials;  // by case
   for (const TrialResult& trial : times.trials) trials[case_of(trial)].push_back(&trial);
   Trials chosen;
   std::vector<std::string> reasons;
-  for (const Counted& row : rows) {
-    const Choice choice = choose(trials[row.name], row);
-    if (choice.trial == nullptr) reasons.push_back(fmt::format("{}: {}", row.name, choice.why));
+  for (const TrialResult* row : rows) {
+    const Choice choice = choose(trials[case_of(*row)], *row);
+    if (choice.trial == nullptr) reasons.push_back(fmt::format("{}: {}", case_of(*row), choice.why));
     chosen.push_back(choice.trial);
   }
   if (!reasons.empty()) {
@@ -140,10 +131,10 @@ Prediction predict_from(const std::string& label, const Results& results, const 
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Interval seconds = time_of(*chosen[i]);
     out.contributions.push_back({.key = chosen[i]->key,
-                                 .note = rows[i].note,
-                                 .per_step = rows[i].per_step,
+                                 .note = rows[i]->note,
+                                 .per_step = rows[i]->per_step,
                                  .seconds = seconds,
-                                 .seconds_per_step = rows[i].per_step * seconds.middle});
+                                 .seconds_per_step = rows[i]->per_step * seconds.middle});
     const std::size_t sampled = sampled_launches(*chosen[i]);
     // Launches of different shards have only their numbers in common.
     all_in_every_launch = all_in_every_launch && times.merged_shards <= 1 &&

@@ -163,7 +163,7 @@ std::string name_of(const BreakEven& row) {
          row.rival;
 }
 
-Plot sizes_plot(const BreakEven& row) {
+Plot plot_of(const BreakEven& row) {
   std::vector<PlottedSize> points;
   for (const BreakEvenSize& one : row.points) {
     points.push_back({.title = one.extents + ": " + speedup_text(one.ratio) + " against " + row.rival,
@@ -549,7 +549,7 @@ Blocks sizes(const Report& report) {
     if (row.points.size() > 1 && ++drawn <= most_size_plots) {
       plots.push_back(Details{
           name_of(row) + ": " + (row.from.empty() ? Text("from no size on") : "faster from " + from + " on"),
-          {Picture{fmt::format("sizes_{}", drawn), sizes_plot(row)}}});
+          {Picture{fmt::format("sizes_{}", drawn), plot_of(row)}}});
     }
     if (row.slower.empty() && row.undecided.empty()) {
       ++always;
