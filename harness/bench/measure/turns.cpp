@@ -327,17 +327,10 @@ SharedRegion::SharedRegion(int descriptor, std::size_t bytes) : descriptor_(desc
   data_ = static_cast<std::byte*>(found);
 }
 
-SharedRegion::SharedRegion(SharedRegion&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
-      data_(std::exchange(other.data_, nullptr)),
-      bytes_(other.bytes_) {}
-
 SharedRegion::~SharedRegion() {
-  if (data_ != nullptr) {
-    munmap(data_, bytes_);
-    inherited = 0;
-  }
-  if (descriptor_ >= 0) close(descriptor_);
+  munmap(data_, bytes_);
+  inherited = 0;
+  close(descriptor_);
 }
 
 SharedRegion SharedRegion::made(std::size_t bytes) {

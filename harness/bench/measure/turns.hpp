@@ -30,8 +30,8 @@ class SharedRegion {
   /// Maps one that another process made, at the same address. Throws Error when the address is taken.
   static SharedRegion mapped(int descriptor);
 
-  SharedRegion(SharedRegion&& other) noexcept;
-  SharedRegion& operator=(SharedRegion&& other) = delete;
+  SharedRegion(const SharedRegion&) = delete;
+  SharedRegion& operator=(const SharedRegion&) = delete;
   ~SharedRegion();
 
   /// Inherited by child processes.
