@@ -114,7 +114,11 @@ class Deciding {
     }
     if (count(Standing::impossible) > 0) out.add(Word::impossible, impossibility());
     if (count(Standing::wrong) > 0) out.add(Word::wrong, disagreement());
-    if (const std::string failed = failures(); !failed.empty()) out.add(Word::crashed, failed);
+    std::vector<std::string> failed;
+    for (const ComparedRow& row : comparison_.rows) {
+      if (has_failed(row.standing)) failed.push_back(row.key + " " + row.why);
+    }
+    if (!failed.empty()) out.add(Word::crashed, fmt::format("{}", fmt::join(failed, "; ")));
     if (run_.partial) {
       out.add(Word::interrupted, fmt::format("{} of {} trials were measured{}", run_.measured,
                                              comparison_.rows.size() - count(Standing::gone),
@@ -263,14 +267,6 @@ class Deciding {
     return fmt::format("{}{} {} faster than any kernel can be here, and {} not used",
                        fmt::join(variants, ", "), of_the_head(), variants.size() == 1 ? "is" : "are",
                        variants.size() == 1 ? "its time is" : "their times are");
-  }
-
-  std::string failures() const {
-    std::vector<std::string> reasons;
-    for (const ComparedRow& row : comparison_.rows) {
-      if (has_failed(row.standing)) reasons.push_back(row.key + " " + row.why);
-    }
-    return fmt::format("{}", fmt::join(reasons, "; "));
   }
 
   const Comparison& comparison_;

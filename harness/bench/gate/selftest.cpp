@@ -196,16 +196,6 @@ double empty_slice_seconds() {
   return median(seconds);
 }
 
-std::vector<PairedTrial> selected_trials(const SelfTestRequest& request, const Registry& registry) {
-  const Filter filter(request.filter, registry);
-  std::vector<PairedTrial> out = matched(
-      request.description, request.description, [&](const std::string& key) { return filter.selects(key); },
-      /*identical_too=*/true);
-  if (out.empty()) filter.throw_selects_nothing("suite '" + request.suite.name + "'");
-  leave_out_wrong(out, request.description, request.description);
-  return out;
-}
-
 Cost cost_of(const PairedTrial& trial, const Registry& registry) {
   const Operation& operation = registry.at(trial.trial.operation);
   return operation.cost(fields_of(operation, trial.trial.problem, trial.trial.file));
@@ -381,7 +371,12 @@ std::string selftest_markdown(const SelfTest& test) {
 }
 
 SelfTest run_selftest(const SelfTestRequest& request, const Registry& registry, const Hooks& hooks) {
-  std::vector<PairedTrial> trials = selected_trials(request, registry);
+  const Filter filter(request.filter, registry);
+  std::vector<PairedTrial> trials = matched(
+      request.description, request.description, [&](const std::string& key) { return filter.selects(key); },
+      /*identical_too=*/true);
+  if (trials.empty()) filter.throw_selects_nothing("suite '" + request.suite.name + "'");
+  leave_out_wrong(trials, request.description, request.description);
   std::map<std::string, Cost> costs;
   for (const PairedTrial& trial : trials) costs[trial.trial.key] = cost_of(trial, registry);
   const PairedPrograms programs{.base = {request.program},

@@ -287,15 +287,6 @@ LaunchPart part_from(const Answers& answers, const ChildEnd& end, const LaunchRe
   return out;
 }
 
-/// The trials that the next process is to sample.
-std::vector<TrialRequest> next_trials(const LaunchRequest& rest, bool alone) {
-  if (alone) return {rest.trials.front()};
-  std::vector<TrialRequest> out = rest.trials;
-  if (!rest.policy.strict) return out;
-  std::erase_if(out, [&](const TrialRequest& trial) { return !trial.same_case(rest.trials.front()); });
-  return out;
-}
-
 /// Says which trial a launch is at; `all` has the trials of the whole launch in their order.
 void say_place(const StepRecord& record, const LaunchRequest& part, const LaunchRequest& all,
                const Hooks& hooks) {
@@ -447,8 +438,11 @@ std::vector<TrialSample> sample_in_parts(const LaunchRequest& request, const Sam
   const Alone one_by_one(request, sample, hooks);
   std::vector<TrialRequest> shared;  // the process that a suspect ended
   while (!rest.trials.empty() && !hooks.stopped()) {
+    const TrialRequest& first = rest.trials.front();
     LaunchRequest next = rest;
-    next.trials = next_trials(rest, alone || suspected);
+    std::erase_if(next.trials, [&](const TrialRequest& trial) {
+      return alone || suspected ? trial.key != first.key : rest.policy.strict && !trial.same_case(first);
+    });
     LaunchPart part = sample(next);
     if (next.trials.size() > 1 && !hooks.stopped()) take_accused_again(part.samples, next.trials, one_by_one);
     for (auto& [key, one] : part.samples) keep(found, std::move(one));
