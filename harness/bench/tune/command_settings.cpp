@@ -181,11 +181,9 @@ class Session {
     for (int i = 0; i < 100 && !is_stopped(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     more_steps();
   }
-  void go_on() const { signal_all(SIGCONT); }
   void end() {
     if (!runs()) return;
-    const auto all = tree_of(process_);
-    for (const pid_t one : all) kill(one, SIGKILL);
+    signal_all(SIGKILL);
     waitpid(process_, nullptr, 0);
     process_ = 0;
   }
@@ -333,13 +331,18 @@ class CommandTurns {
   Turn take(std::size_t at) {
     hooks_.say(candidates_[at].name);
     Session& session = *sessions_[at];
-    if (whole_runs_) return whole_run_of(at);
+    if (whole_runs_) {
+      std::string fault;
+      const double seconds = seconds_to_the_end(session, limit(0), hooks_, fault);
+      if (!fault.empty()) leave_out(at, fault);
+      return seconds > 0 ? Turn{.seconds = {{seconds}}} : Turn();
+    }
     if (session.runs()) {
       if (session.more_steps().size() > 1) {  // the one that was under way may have ended
         leave_out(at, "goes on while it is stopped: try --fresh");
         return {};
       }
-      session.go_on();
+      session.signal_all(SIGCONT);
     } else if (!start(at)) {
       return {};
     }
@@ -442,14 +445,6 @@ class CommandTurns {
       return false;
     }
     return true;
-  }
-
-  Turn whole_run_of(std::size_t at) {
-    const double most = std::max(longest_wait, longest_by_seen * longest_.front());
-    std::string fault;
-    const double seconds = seconds_to_the_end(*sessions_[at], most, hooks_, fault);
-    if (!fault.empty()) leave_out(at, fault);
-    return seconds > 0 ? Turn{.seconds = {{seconds}}} : Turn();
   }
 
   /// What the steps of a turn, all together, say beside its time.
