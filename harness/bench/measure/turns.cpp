@@ -25,6 +25,7 @@
 #include <cmath>
 #include <cstring>
 #include <ctime>
+#include <memory_resource>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -87,7 +88,7 @@ class Side {
       : registry_(registry),
         request_(request),
         board_(*reinterpret_cast<Board*>(region.data())),
-        arena_(region.data() + board_bytes, region.bytes() - board_bytes),
+        arena_(region.data() + board_bytes, region.bytes() - board_bytes, std::pmr::null_memory_resource()),
         baton_(board_, request.side),
         order_(request.order),
         record_(request.record >= 0 ? std::make_unique<SharedRecord>(request.record) : nullptr),
@@ -119,7 +120,7 @@ class Side {
 
   void open(const TrialRequest& trial) {
     workload_.reset();
-    arena_.reset();
+    arena_.release();  // pages keep their content
     operation_ = &registry_.at(trial.operation);
     file_ = trial.file;
     fields_ = fields_of(*operation_, trial.problem, file_);
@@ -301,7 +302,9 @@ class Side {
   const Registry& registry_;
   const TurnsRequest& request_;
   Board& board_;
-  Arena arena_;
+  /// Hands out the region from its start on: processes that ask for the same sizes in the same order get the
+  /// same addresses.
+  std::pmr::monotonic_buffer_resource arena_;
   Baton baton_;
   Rng order_;
   std::unique_ptr<SharedRecord> record_;
@@ -348,13 +351,6 @@ SharedRegion SharedRegion::mapped(int descriptor) {
   if (fstat(descriptor, &status) != 0) fail("is not what was handed over");
   if (inherited > 0) munmap(reinterpret_cast<void*>(address), inherited);
   return {descriptor, static_cast<std::size_t>(status.st_size)};
-}
-
-void* Arena::do_allocate(std::size_t bytes, std::size_t alignment) {
-  const std::size_t begin = (used_ + alignment - 1) / alignment * alignment;
-  if (begin + bytes > bytes_) throw std::bad_alloc();
-  used_ = begin + bytes;
-  return begin_ + begin;
 }
 
 SliceSeed::SliceSeed(Board& board, std::int64_t slice)

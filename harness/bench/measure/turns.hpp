@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -44,24 +43,6 @@ class SharedRegion {
   int descriptor_;
   std::byte* data_ = nullptr;
   std::size_t bytes_;
-};
-
-/// Hands out a region from its start to its end. Processes that ask for the same sizes in the same order get
-/// the same addresses.
-class Arena : public std::pmr::memory_resource {
- public:
-  Arena(std::byte* begin, std::size_t bytes) : begin_(begin), bytes_(bytes) {}
-  /// Everything that was handed out is free again. Pages keep their content.
-  void reset() { used_ = 0; }
-
- private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void*, std::size_t, std::size_t) override {}
-  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
-
-  std::byte* begin_;
-  std::size_t bytes_;
-  std::size_t used_ = 0;
 };
 
 /// Each side has a bit by which it is woken.

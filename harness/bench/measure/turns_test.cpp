@@ -37,15 +37,5 @@ TEST(SharedRegions, AreTheSamePagesForWhoeverIsGivenThem) {
   EXPECT_STREQ(read, "seen");
 }
 
-TEST(Arenas, GiveTheSameAddressesForTheSameRequests) {
-  std::vector<std::byte> memory(4096);
-  Arena one(memory.data(), memory.size()), other(memory.data(), memory.size());
-  for (const std::size_t bytes : {1U, 100U, 7U})
-    EXPECT_EQ(one.allocate(bytes, 64), other.allocate(bytes, 64));
-  one.reset();
-  EXPECT_EQ(one.allocate(1, 1), memory.data());
-  EXPECT_THROW(static_cast<void>(one.allocate(4096, 1)), std::bad_alloc);
-}
-
 }  // namespace
 }  // namespace assay
