@@ -9,10 +9,10 @@
 
 #include <array>
 #include <cstddef>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <regex>
 
 namespace assay {
 namespace {
@@ -25,14 +25,11 @@ struct NamePattern {
 
 /// Nothing where the last number of the file name is not the index: `shard-3.json` is shard 3.
 std::optional<NamePattern> pattern_of(const NamedShard& one) {
-  const std::string index = std::to_string(one.shard.index);
-  const std::size_t folder = one.name.size() - std::filesystem::path(one.name).filename().string().size();
-  const std::size_t last = one.name.find_last_of("0123456789");
-  if (last == std::string::npos || last < folder) return std::nullopt;
-  const std::size_t before = one.name.find_last_not_of("0123456789", last);
-  const std::size_t first = before == std::string::npos ? 0 : before + 1;
-  if (one.name.substr(first, last + 1 - first) != index) return std::nullopt;
-  return NamePattern{one.name.substr(0, first), one.name.substr(last + 1)};
+  static const std::regex last_number("(.*[^0-9])?([0-9]+)([^0-9/]*)");
+  std::smatch found;
+  const bool has_one = std::regex_match(one.name, found, last_number);
+  if (!has_one || found[2].str() != std::to_string(one.shard.index)) return std::nullopt;
+  return NamePattern{found[1].str(), found[3].str()};
 }
 
 /// The file of the shard whose index a shell knows as `index`, named as the others are. Where they follow no

@@ -7,7 +7,6 @@
 #include "core/check/contained.hpp"
 #include "core/check/slice.hpp"
 
-#include <string>
 #include <vector>
 
 namespace assay {
