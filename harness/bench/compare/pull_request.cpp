@@ -151,12 +151,6 @@ Blocks places_to_look(const std::vector<Cause>& causes) {
   return out;
 }
 
-/// `gemm/simd@avx2#2` of `gemm/simd@avx2/m=1#2`.
-std::string variant_and_threads(const std::string& key) {
-  const auto trial = trial_key(key);
-  return trial ? fmt::format("{}/{}#{}", trial->operation, trial->variant, trial->threads) : key;
-}
-
 /// Seconds that an epoch of a suite takes more when every case is run by one variant.
 struct SlowerEpoch {
   std::string suite, variant;
@@ -168,8 +162,12 @@ struct SlowerEpoch {
 std::vector<SlowerEpoch> slower_epochs(const PageRows& slower) {
   std::map<std::pair<std::string, std::string>, Interval> sums;
   for (const PageRow& row : slower) {
+    const std::string& key = row.compared->key;
+    const auto trial = trial_key(key);
+    const std::string variant =
+        trial ? fmt::format("{}/{}#{}", trial->operation, trial->variant, trial->threads) : key;
     for (const EpochCost& cost : row.trial->epochs) {
-      Interval& sum = sums[{cost.suite, variant_and_threads(row.compared->key)}];
+      Interval& sum = sums[{cost.suite, variant}];
       sum.low += cost.seconds.low;
       sum.middle += cost.seconds.middle;
       sum.high += cost.seconds.high;

@@ -173,13 +173,6 @@ void describe_trial(TrialResult& trial, const JsonField& benchmark, const std::s
   }
 }
 
-/// Returns seconds, 0 for null.
-double real_time_of(const JsonField& benchmark, double unit) {
-  const auto time = benchmark.find("real_time");
-  if (!time && !benchmark.value().contains("real_time")) benchmark.refuse("has no \"real_time\"");
-  return time ? time->number() * unit : 0;
-}
-
 /// Returns whether the benchmark reports that it cannot be timed, and then marks the trial so.
 bool take_report(TrialResult& trial, const JsonField& benchmark) {
   // Errors have `error_occurred`. Benchmarks that are left out on purpose have `skipped`, since 1.8.
@@ -200,7 +193,9 @@ bool take_report(TrialResult& trial, const JsonField& benchmark) {
 void add_repetition(TrialResult& trial, const JsonField& benchmark) {
   if (take_report(trial, benchmark)) return;
   const double unit = seconds_per_unit(benchmark);
-  Slice slice{.seconds = real_time_of(benchmark, unit),
+  const auto time = benchmark.find("real_time");  // nothing for null
+  if (!time && !benchmark.value().contains("real_time")) benchmark.refuse("has no \"real_time\"");
+  Slice slice{.seconds = time ? time->number() * unit : 0,
               .cpu_seconds = processor_seconds(benchmark, "cpu_time", unit)};
   if (const auto calls = benchmark.find("iterations"); calls && calls->value().is_integer()) {
     slice.calls = std::max<Index>(1, calls->integer(0, std::numeric_limits<Index>::max()));

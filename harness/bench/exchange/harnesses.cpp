@@ -127,13 +127,6 @@ Machine machine_of_session(const JsonField& info) {
   return machine;
 }
 
-std::string commit_of(const JsonField& file) {
-  const auto info = file.find("commit_info");
-  if (!info) return "unknown";
-  const auto dirty = info->find("dirty");
-  return info->text_or("id", "unknown") + (dirty && dirty->boolean() ? "+changes" : "");
-}
-
 Launch launch_of(const JsonField& stats, TrialResult& trial) {
   Launch launch;
   Index calls = 1;
@@ -500,7 +493,10 @@ void read_hyperfine(const ResultFile& file, Results& out) {
 // A test is a trial, and its rounds are slices of one launch.
 void read_pytest_benchmark(const ResultFile& file, Results& out) {
   out.machine = machine_of_session(file.field.at("machine_info"));
-  out.commit = commit_of(file.field);
+  if (const auto info = file.field.find("commit_info")) {
+    const auto dirty = info->find("dirty");
+    out.commit = info->text_or("id", "unknown") + (dirty && dirty->boolean() ? "+changes" : "");
+  }
   out.date = file.field.text_or("datetime", "");
   for (const JsonField& test : file.field.at("benchmarks").items()) {
     TrialResult& trial = new_trial(

@@ -71,14 +71,6 @@ std::vector<FigureRow> figures_of(const Results& results) {
   return out;
 }
 
-std::string baseline_text(const Baseline& baseline) {
-  if (baseline.recordings.empty()) return "";
-  const Recording& last = baseline.recordings.back();
-  return fmt::format("{} on {}, the last of {} at commit {}: {}",
-                     quantity_text(std::ssize(baseline.recordings), "recording"), baseline.machine_key,
-                     last.results.date, last.results.commit, last.reason);
-}
-
 std::vector<std::string> commands(const Results& results) {
   std::vector<std::string> out;
   const std::string commit = results.commit.substr(0, results.commit.find('+'));
@@ -351,8 +343,13 @@ Report make_report(const Results& results, const std::optional<Baseline>& baseli
   // Sizes that were measured on different machines do not show from which size on a variant pays.
   if (results.mixed_machines.empty()) out.break_even = break_even(results);
   const bool recorded = baseline && !baseline->recordings.empty();
-  if (recorded) out.baseline = baseline_text(*baseline);
-  out.predictions = predict(results, recorded ? &baseline->recordings.back().results : nullptr);
+  const Recording* const last = recorded ? &baseline->recordings.back() : nullptr;
+  if (recorded) {
+    out.baseline = fmt::format("{} on {}, the last of {} at commit {}: {}",
+                               quantity_text(std::ssize(baseline->recordings), "recording"),
+                               baseline->machine_key, last->results.date, last->results.commit, last->reason);
+  }
+  out.predictions = predict(results, recorded ? &last->results : nullptr);
   out.composition = composition(results, out.predictions);
   out.not_covered = not_covered(results, comparison, out.predictions);
   std::ranges::copy(out.roofs_not_believed, std::back_inserter(out.not_covered));
