@@ -34,14 +34,6 @@ void require_as_many(const JsonField& launch, const char* column, std::size_t co
   launch.at(column).refuse(fmt::format("has {} numbers, \"seconds\" has {}", count, seconds));
 }
 
-/// Files of earlier versions have a field for each figure.
-void read_former_figures(const JsonField& trial, FigureValues& values) {
-  for (const Figure& figure : measured_figures()) {
-    if (const auto found = trial.find(figure.tag))
-      Form<double>::read(*found, values[figure.tag], {.least = 0, .most = most_amount});
-  }
-}
-
 }  // namespace
 
 Json Form<Launch>::schema(const Fields::Rule&) {
@@ -131,10 +123,12 @@ void describe(Fields& f, TrialResult& trial) {
   f("failure", trial.failure, {.about = "how it ended, where it did not come back"});
   f("figures", trial.figures,
     {.terse = true, .least = 0, .most = most_amount, .about = "by tag: measured besides times"});
-  if (f.reads()) read_former_figures(f.place(), trial.figures);
-  for (const Figure& figure : f.tells() ? measured_figures() : std::vector<Figure>()) {
+  for (const Figure& figure : measured_figures()) {
     double former = 0;
-    f(figure.tag, former, {.optional = true, .about = "in files of earlier versions"});
+    if (f.tells()) f(figure.tag, former, {.optional = true, .about = "in files of earlier versions"});
+    if (!f.reads()) continue;
+    if (const auto found = f.place().find(figure.tag))
+      Form<double>::read(*found, trial.figures[figure.tag], {.least = 0, .most = most_amount});
   }
   f("picked", trial.picked, {.about = "the variant that did the work, for one that picks"});
   f("audit", trial.audit, {.optional = true, .about = "of the slices that were timed"});

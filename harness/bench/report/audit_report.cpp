@@ -278,12 +278,6 @@ std::string memory_text(const AuditFinding& finding) {
                      finding.workspace_bytes > 0 ? bytes_text(finding.workspace_bytes) : "nothing");
 }
 
-std::string coverage_text(const AuditReport& report) {
-  return report.present.coverage > 0
-             ? "intervals hold the true value in " + percent_text(report.present.coverage) + " of such runs"
-             : "launches are too few or differ, so that there is no interval";
-}
-
 /// One finding with its evidence.
 doc::Section finding_section(const AuditReport& report, std::size_t at) {
   const AuditFinding& one = report.findings[at];
@@ -389,9 +383,13 @@ AuditReport audited(const AuditRequest& request) {
 
 std::vector<Text> summary_lines(const AuditReport& report) {
   const ClaimsRun& run = report.run;
+  const double coverage = report.present.coverage;
+  const std::string sure =
+      coverage > 0 ? "intervals hold the true value in " + percent_text(coverage) + " of such runs"
+                   : "launches are too few or differ, so that there is no interval";
   std::vector<Text> out{outcome_line(report),
                         fmt::format("Suite {} at commit {}, {} process starts on {}, {}; {}", run.suite,
-                                    run.commit, run.launches, run.machine, run.date, coverage_text(report))};
+                                    run.commit, run.launches, run.machine, run.date, sure)};
   for (std::size_t i = 0; i < std::min(most_summary_findings, report.findings.size()); ++i) {
     const AuditFinding& one = report.findings[i];
     out.push_back(code(one.variant) + fmt::format(" saves {}, {} in its cases: {}", seconds_text(one.saved),
