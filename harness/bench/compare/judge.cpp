@@ -367,13 +367,6 @@ std::optional<Finding> without_times(const TrialResult& now, const TrialResult* 
                              then->workload, now.workload)};
 }
 
-std::string why_gone(const TrialResult& trial, const Results& current) {
-  if (current.shard && !contains(current.shard->shard, trial.operation, trial.problem)) {
-    return "belongs to another shard than these results";
-  }
-  return current.partial ? "is missing: the run was interrupted" : "was there before and is not any more";
-}
-
 /// Compares the figures of trials with the same workload, on whatever machines. Those of a file that was
 /// written before there were any are compared with nothing.
 void compare_figures(Comparison& out, const TrialsByKey& before, const TrialsByKey& after) {
@@ -424,7 +417,12 @@ Comparison compare_sides(const Results& current, const Results& newest,
   for (const TrialResult& trial : current.trials) out.rows.push_back(std::move(rows.at(trial.key)));
   for (const TrialResult& trial : newest.trials) {
     if (present.contains(trial.key)) continue;
-    out.rows.push_back({.key = trial.key, .standing = Standing::gone, .why = why_gone(trial, current)});
+    const bool elsewhere = current.shard && !contains(current.shard->shard, trial.operation, trial.problem);
+    out.rows.push_back({.key = trial.key,
+                        .standing = Standing::gone,
+                        .why = elsewhere         ? "belongs to another shard than these results"
+                               : current.partial ? "is missing: the run was interrupted"
+                                                 : "was there before and is not any more"});
   }
   compare_figures(out, earlier, present);
   return out;

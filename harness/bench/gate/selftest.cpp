@@ -112,17 +112,6 @@ bool decided(const SelfTestRun& run) {
   return run.unfit.empty() && (run.trials > run.undecided || std::ranges::any_of(run.plants, is_decided));
 }
 
-doc::List alarms(const SelfTest& test) {
-  doc::List out;
-  for (std::size_t i = 0; i < test.runs.size(); ++i) {
-    const doc::Text run(fmt::format("run {}: ", i + 1));
-    for (const std::string& key : test.runs[i].alarms)
-      out.items.emplace_back(run + doc::code(key) + " called slower");
-    if (!test.runs[i].unfit.empty()) out.items.emplace_back(run + "machine unfit: " + test.runs[i].unfit);
-  }
-  return out;
-}
-
 /// Returns the slow-down that half of the trials would have shown; a ratio of 0 stands for none.
 std::optional<double> typical_visible(const std::vector<double>& visible) {
   std::vector<double> shown;
@@ -352,12 +341,18 @@ std::string selftest_markdown(const SelfTest& test) {
          fmt::format("{}: {:.3f} % of a slice of {}", seconds_text(test.empty_slice_seconds),
                      100 * test.empty_slice_seconds / test.slice_seconds, seconds_text(test.slice_seconds))});
   }
-  doc::List faults;
+  doc::List alarms, faults;
+  for (std::size_t i = 0; i < test.runs.size(); ++i) {
+    const doc::Text run(fmt::format("run {}: ", i + 1));
+    for (const std::string& key : test.runs[i].alarms)
+      alarms.items.emplace_back(run + doc::code(key) + " called slower");
+    if (!test.runs[i].unfit.empty()) alarms.items.emplace_back(run + "machine unfit: " + test.runs[i].unfit);
+  }
   for (const Finding& one : test.faults)
     faults.items.emplace_back(doc::code(one.key) + fmt::format(", {}: {}", to_string(one.standing), one.why));
   out.insert(out.end(), {std::move(shares), std::move(facts), plants_table(test)});
   std::ranges::move(never_planted(test), std::back_inserter(out));
-  out.emplace_back(alarms(test));
+  out.emplace_back(std::move(alarms));
   if (!faults.items.empty()) say("At fault, and left out from then on:");
   out.emplace_back(std::move(faults));
   say("Intervals are those of Clopper and Pearson, 95 %; those of medians lie between order statistics. A "

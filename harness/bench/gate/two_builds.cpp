@@ -265,11 +265,9 @@ double pair_deviation(const PairedTrial& trial) {
 
 std::size_t third_look_or_next(const SequentialPolicy& policy, std::size_t launches) {
   constexpr std::size_t forgiving = 2;  // of the looks, from 0: two of 28 launches may be stray
-  for (std::size_t i = 0; i < policy.looks.size(); ++i) {
-    const bool last = i + 1 == policy.looks.size();
-    if ((i >= forgiving || last) && policy.looks[i] > launches) return policy.looks[i];
-  }
-  return launches + 1;
+  const auto looks = std::span(policy.looks).subspan(std::min(forgiving, policy.looks.size() - 1));
+  const auto next = std::ranges::upper_bound(looks, launches);
+  return next == looks.end() ? launches + 1 : *next;
 }
 
 }  // namespace

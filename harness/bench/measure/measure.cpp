@@ -293,14 +293,13 @@ void say_place(const StepRecord& record, const LaunchRequest& part, const Launch
   const std::uint64_t step = record.step.load(std::memory_order_acquire);
   if (step == 0 || step > part.trials.size()) return;
   const TrialRequest& trial = part.trials[step - 1];
-  const std::string& key = trial.key;
   // Trials of one case take turns, so that the case as a whole tells how far the launch is.
   const auto place =
       std::ranges::find_if(all.trials, [&](const TrialRequest& one) { return one.same_case(trial); }) -
       all.trials.begin();
   const double launches_done =
       all.index + static_cast<double>(place) / static_cast<double>(all.trials.size());
-  hooks.say(fmt::format("process start {} of {}: {}", all.index + 1, all.policy.launches, key),
+  hooks.say(fmt::format("process start {} of {}: {}", all.index + 1, all.policy.launches, trial.key),
             launches_done / all.policy.launches);
 }
 
