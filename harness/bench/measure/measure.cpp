@@ -459,8 +459,8 @@ std::vector<TrialSample> sample_in_parts(const LaunchRequest& request, const Sam
     // Any of them may have spoilt the answers of all.
     if (!part.unsound.empty()) alone = true;
     suspected = crashed && next.trials.size() > 1;
-    if (suspected) shared = next.trials;
     if (suspected) {
+      shared = next.trials;
       const auto suspect =
           std::ranges::find(rest.trials, next.trials.at(part.failed->step).key, &TrialRequest::key);
       std::rotate(rest.trials.begin(), suspect, suspect + 1);

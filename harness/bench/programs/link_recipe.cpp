@@ -139,7 +139,7 @@ std::optional<std::vector<Words>> commands_of_line(std::string_view line) {
 }
 
 LinkRecipe link_recipe(std::string_view commands, const std::string& program) {
-  LinkRecipe recipe{.program = program};
+  LinkRecipe recipe;
   std::map<std::string, Words> archivers;
   for (const std::string_view text : parts_of(commands, '\n')) {
     const auto line = commands_of_line(text);

@@ -28,7 +28,6 @@ struct OwnArchive {
 
 struct LinkRecipe {
   Words link;                                  ///< as the build runs it
-  std::string program;                         ///< what it makes
   std::map<std::string, OwnArchive> archives;  ///< by their names in `link`
   std::vector<std::string> objects;  ///< linked in any case: its own, then the members of whole archives
   std::string unfit;                 ///< why no other order can be linked; empty when one can
