@@ -20,9 +20,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <chrono>
 #include <cmath>
-#include <regex>
 #include <string_view>
 #include <system_error>
 
@@ -417,9 +417,18 @@ std::vector<std::string> names_in(const std::string& listing, const std::string&
     return out;
   };
   // What changes from start to start has digits: a process, a time, an address.
-  const std::regex words_with_digits("[[:alnum:]]*[0-9][[:alnum:]]*");
-  const auto steady = [&](const std::string& line) {
-    return std::regex_replace(line, words_with_digits, "0");
+  const auto steady = [](const std::string& line) {
+    std::string out, word;
+    for (const char c : line + '\n') {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+        word += c;
+        continue;
+      }
+      const bool has_digit = std::ranges::any_of(word, [](char d) { return d >= '0' && d <= '9'; });
+      out += (has_digit ? "0" : word) + c;
+      word.clear();
+    }
+    return out;
   };
   std::vector<std::string> out = lines_of(listing);
   for (const std::string& line : lines_of(chatter)) {
