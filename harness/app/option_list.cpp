@@ -160,15 +160,13 @@ std::string Option::type() const {
 
 std::vector<std::string> Option::texts() const {
   const auto* const words = std::get_if<std::vector<std::string>*>(&value);
-  return rule.several && words != nullptr ? **words : std::visit(Texts{}, value);
+  const bool one_by_one = rule.several || rule.behind_dashes;
+  return one_by_one && words != nullptr ? **words : std::visit(Texts{}, value);
 }
 
 void Option::read(const std::vector<std::string>& texts) {
-  for (const std::string& text : texts) {
-    if (rule.not_empty && text.empty()) {
-      throw Error(name(), "is empty: is a variable unset?", "give it a value, or leave the option away");
-    }
-  }
+  if (rule.not_empty && std::ranges::count(texts, "") > 0)
+    throw Error(name(), "is empty: is a variable unset?", "give it a value, or leave the option away");
   std::visit(Read{*this, texts}, value);
 }
 
@@ -198,13 +196,7 @@ std::string command_text(const std::string& verb, const OptionList& options, con
     const Option& option = options.all()[i];
     const std::vector<std::string> texts = option.texts();
     if (!option.rule.repeated || texts == usual.all()[i].texts()) continue;
-    if (option.rule.behind_dashes) {
-      out += " --";
-      for (const std::string& word : *std::get<std::vector<std::string>*>(option.value)) {
-        out += " " + shell_word(word);
-      }
-      continue;
-    }
+    if (option.rule.behind_dashes) out += " --";
     for (const std::string& text : texts) out += " " + typed(option, text);
   }
   return out;
