@@ -16,7 +16,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -62,11 +61,10 @@ std::string help_of_all() {
 }
 
 [[noreturn]] void refuse_verb(const Words& arguments) {
-  const auto unhidden = [](const Verb& verb) { return !verb.hidden; };
   Words names, seconds;
   for (const Verb& verb : verbs()) {
+    if (verb.hidden) continue;
     const std::string first(verb.name().substr(0, verb.name().find(' ')));
-    if (!unhidden(verb)) continue;
     if (std::ranges::find(names, first) == names.end()) names.push_back(first);
     if (!arguments.empty() && first == arguments[0])
       seconds.emplace_back(verb.name().substr(first.size() + 1));
@@ -179,8 +177,8 @@ std::vector<const char*> without_plugins(int argc, const char* const* argv) {
 
 /// Whether these arguments start a process that runs kernels.
 bool serves_kernels(const std::vector<const char*>& arguments) {
-  constexpr std::array<std::string_view, 2> verbs{"launch", "turns"};
-  return arguments.size() > 1 && std::ranges::find(verbs, std::string_view(arguments[1])) != verbs.end();
+  const std::string_view verb = arguments.size() > 1 ? arguments[1] : "";
+  return verb == "launch" || verb == "turns";
 }
 
 /// Flushes standard output, whose end may not have left the process yet. An outcome that nobody can read is
