@@ -42,29 +42,23 @@ Tint tint_of(Word word) {
   }
 }
 
-std::optional<Tint> tint_of_outcome(std::string_view word) {
-  for (int i = 0; i <= static_cast<int>(Word::interrupted); ++i) {
-    if (to_string(static_cast<Word>(i)) == word) return tint_of(static_cast<Word>(i));
+/// The beginning of a line that has a colour.
+using Beginning = std::optional<std::pair<std::string_view, Tint>>;
+
+Beginning mark_of(std::string_view line) {
+  for (const Standing standing : standings_by_weight) {
+    const std::string_view one = mark(standing);
+    if (line.starts_with(one) && line.substr(one.size()).starts_with(' ')) return {{one, tint_of(standing)}};
   }
   return std::nullopt;
 }
 
-/// The words in capitals that a line begins with.
-std::string_view capitals_of(std::string_view line) {
-  std::size_t end = 0;
-  for (std::size_t i = 0; i <= line.size(); ++i) {
-    const bool over = i == line.size() || line[i] == ' ' || line[i] == ':' || line[i] == '\n';
-    if (over && i > end) end = i;
-    if (over && i < line.size() && line[i] == ' ') continue;
-    if (over || line[i] < 'A' || line[i] > 'Z') break;
-  }
-  return line.substr(0, end);
-}
-
-std::optional<std::pair<std::string_view, Tint>> mark_of(std::string_view line) {
-  for (const Standing standing : standings_by_weight) {
-    const std::string_view one = mark(standing);
-    if (line.starts_with(one) && line.substr(one.size()).starts_with(' ')) return {{one, tint_of(standing)}};
+Beginning word_of(std::string_view line) {
+  // The heaviest first: REJECTED begins REJECTED THOUGH HONEST, too.
+  for (int i = static_cast<int>(Word::interrupted); i >= 0; --i) {
+    const std::string_view one = to_string(static_cast<Word>(i));
+    if (line.starts_with(one) && line.find_first_of(" :\n", one.size()) == one.size())
+      return {{one, tint_of(static_cast<Word>(i))}};
   }
   return std::nullopt;
 }
@@ -182,11 +176,8 @@ std::string painted(const std::string& text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
-    std::optional<std::pair<std::string_view, Tint>> found = mark_of(line);
-    if (begin == last && !found) {
-      const std::string_view word = capitals_of(line);
-      if (const auto tint = tint_of_outcome(word)) found = {word, *tint};
-    }
+    Beginning found = mark_of(line);
+    if (begin == last && !found) found = word_of(line);
     const std::size_t length = found ? found->first.size() : 0;
     if (found) out += in_colour(found->first, found->second);
     out += line.substr(length);
