@@ -115,28 +115,21 @@ Hooks Progress::hooks() {
           .stop =
               [this] {
                 // The wait for a child asks this ten times a second.
-                keep_fresh();
+                show_after(seconds_between_ticks);
                 return interrupted();
               }};
 }
 
 void Progress::say(std::string_view what, std::optional<double> done) {
   now_running(what);
-  const double time = now();
-  if (done) remaining_.note(time, *done);
+  if (done) remaining_.note(now(), *done);
   what_ = what;
-  const double wait = terminal_ ? seconds_between_rewrites : seconds_between_plain_lines;
-  if (time - shown_at_ >= wait) show(time);
+  show_after(seconds_between_rewrites);
 }
 
-void Progress::keep_fresh() {
+void Progress::show_after(double seconds) {
   const double time = now();
-  const double wait = terminal_ ? seconds_between_ticks : seconds_between_plain_lines;
-  if (time - shown_at_ < wait) return;
-  show(time);
-}
-
-void Progress::show(double time) {
+  if (time - shown_at_ < (terminal_ ? seconds : seconds_between_plain_lines)) return;
   shown_at_ = time;
   if (quiet_) return;
   const std::string line = progress_line(time - started_, remaining_.left(time), what_);

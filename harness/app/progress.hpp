@@ -52,9 +52,8 @@ class Progress {
 
  private:
   void say(std::string_view what, std::optional<double> done);
-  /// Shows that time goes on while nobody says anything.
-  void keep_fresh();
-  void show(double time);
+  /// Shows how far it is, unless that was shown within so many seconds.
+  void show_after(double seconds);
   bool quiet_, terminal_;
   double started_, shown_at_;
   RemainingTime remaining_;
