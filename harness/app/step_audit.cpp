@@ -125,7 +125,7 @@ doc::Document about(const TracedStep& step, std::string title) {
 
 StepAudit audited(TracedStep step, const Results& results, const Registry& registry,
                   const std::string& present) {
-  StepAudit out{.step = std::move(step), .suite = results.suite};
+  StepAudit out{.step = std::move(step)};
   const std::regex in_use(present.empty() ? usual_present : present);
   Index measured = 0, matched = 0, by_run = 0;
   Interval saved{.coverage = 1};

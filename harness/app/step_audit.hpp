@@ -26,7 +26,6 @@ struct StepAuditRow {
 
 struct StepAudit {
   TracedStep step;
-  std::string suite;
   std::vector<StepAuditRow> rows;  ///< the most seconds saved first
   /// Of the whole step, with the best variant of each case. Its ends are the sums of those of the cases.
   Interval gain;

@@ -38,7 +38,8 @@ Worker& first_to_be_ready(std::vector<Worker>& workers) {
 
 }  // namespace
 
-QueueRun play(const LoaderQueue& queue, Index steps, Times load, Times compute, std::span<double> waits) {
+QueueRun play(const LoaderQueue& queue, Index steps, const std::function<double()>& load,
+              const std::function<double()>& compute, std::span<double> waits) {
   assert(queue.workers >= 0 && queue.prefetch >= 1);
   assert(waits.empty() || static_cast<Index>(waits.size()) == steps);
   const bool alone = queue.workers == 0;
@@ -50,7 +51,7 @@ QueueRun play(const LoaderQueue& queue, Index steps, Times load, Times compute, 
     const double missing =
         cold.first > 0 ? cold.first * std::exp(-cold.rate * static_cast<double>(begun)) : 0;
     ++begun;
-    return load_factor * load.next() + missing;
+    return load_factor * load() + missing;
   };
   std::vector<Worker> workers(static_cast<std::size_t>(queue.workers), Worker(queue.prefetch));
   const auto worker_of = [&](Index batch) -> Worker& {
@@ -70,7 +71,7 @@ QueueRun play(const LoaderQueue& queue, Index steps, Times load, Times compute, 
     if (!waits.empty()) waits[static_cast<std::size_t>(i)] = wait;
     if (i == 0) out.first_fill = wait;
     out.waited += wait;
-    now = handed + compute_factor * compute.next();
+    now = handed + compute_factor * compute();
     if (alone) continue;
     from->take();
     send(*from, handed);

@@ -20,9 +20,8 @@
 #pragma once
 
 #include "assay/problem.hpp"
-#include "assay/random.hpp"
 
-#include <cstdint>
+#include <functional>
 #include <span>
 
 namespace assay {
@@ -45,37 +44,15 @@ struct LoaderQueue {
   Fading cold;  ///< on top of the times of batches; none for a warm start
 };
 
-/// Times of batches or steps: the recorded times in their order, over and over, or times that are drawn from
-/// them independently.
-class Times {
- public:
-  /// `recorded` holds at least one time and outlives this.
-  explicit Times(std::span<const double> recorded) : recorded_(recorded), drawn_(false), random_(0) {}
-  Times(std::span<const double> recorded, std::uint64_t seed)
-      : recorded_(recorded), drawn_(true), random_(seed) {}
-
-  double next() {
-    if (drawn_) return recorded_[static_cast<std::size_t>(random_.integer(0, count() - 1))];
-    const double out = recorded_[at_];
-    at_ = at_ + 1 == recorded_.size() ? 0 : at_ + 1;
-    return out;
-  }
-
- private:
-  Index count() const { return static_cast<Index>(recorded_.size()); }
-  std::span<const double> recorded_;
-  bool drawn_;
-  Rng random_;
-  std::size_t at_ = 0;
-};
-
 struct QueueRun {
   double seconds = 0;     ///< from sending the first batch to the end of the last step
   double waited = 0;      ///< seconds of waiting for a batch, the first fill included
   double first_fill = 0;  ///< the wait of the first step
 };
 
-/// Plays `steps` steps. `waits`, where not empty, has `steps` elements and receives the wait of each step.
-QueueRun play(const LoaderQueue& queue, Index steps, Times load, Times compute, std::span<double> waits = {});
+/// Plays `steps` steps. `load` returns the time of the next batch, and `compute` that of the next step.
+/// `waits`, where not empty, has `steps` elements and receives the wait of each step.
+QueueRun play(const LoaderQueue& queue, Index steps, const std::function<double()>& load,
+              const std::function<double()>& compute, std::span<double> waits = {});
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -18,11 +19,16 @@ struct Played {
   std::vector<double> waits;
 };
 
+/// These times in their order, over and over.
+std::function<double()> in_turn(const std::vector<double>& times) {
+  return [&times, at = std::size_t{0}]() mutable { return times[at++ % times.size()]; };
+}
+
 Played play_recorded(const LoaderQueue& queue, Index steps, const std::vector<double>& load,
                      const std::vector<double>& compute) {
   Played out;
   out.waits.resize(static_cast<std::size_t>(steps));
-  out.run = play(queue, steps, Times(load), Times(compute), out.waits);
+  out.run = play(queue, steps, in_turn(load), in_turn(compute), out.waits);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "training/epoch/models.hpp"
 
+#include "assay/random.hpp"
 #include "core/statistics/statistics.hpp"
 
 #include <fmt/format.h>
@@ -275,7 +276,12 @@ std::optional<Segment> cold_segment(const Calibration& c, double steps) {
 
 QueueRun play_drawn(const LoaderQueue& queue, Index steps, const std::vector<double>& load,
                     const std::vector<double>& rest) {
-  return play(queue, steps, Times(load, queue_seed), Times(rest, queue_seed + 1));
+  const auto drawn = [](const std::vector<double>& times, std::uint64_t seed) {
+    return [&times, random = Rng(seed)]() mutable {
+      return times[static_cast<std::size_t>(random.integer(0, std::ssize(times) - 1))];
+    };
+  };
+  return play(queue, steps, drawn(load, queue_seed), drawn(rest, queue_seed + 1));
 }
 
 std::string_view name_of(Model model) {

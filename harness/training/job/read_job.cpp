@@ -15,7 +15,6 @@
 #include <cctype>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -523,7 +522,7 @@ void describe(Fields& f, TimedWindow& window) {
   if (f.reads()) {
     window.run = run.value_or(-1);
     window.steps = counted;
-    window.wall_seconds = std::accumulate(window.step_seconds.begin(), window.step_seconds.end(), 0.0);
+    window.wall_seconds = timed_window(0, window.step_seconds).wall_seconds;
   }
   const bool known = counted > 0 || f.tells();
   f("steps", window.steps, {.optional = known, .low = 1, .high = most});
@@ -540,11 +539,9 @@ void describe(Fields& f, StepPhase& phase) {
   f("overlaps", phase.overlaps, {.optional = true, .about = "runs beside the step"});
   f("seconds", phase.seconds, time_rule(true, "of single steps in order"));
   require_some(f, "seconds", phase.seconds);
-  const auto counted = static_cast<Index>(phase.seconds.size());
-  double mean = 0;
-  if (counted > 0) {
-    mean = std::accumulate(phase.seconds.begin(), phase.seconds.end(), 0.0) / static_cast<double>(counted);
-  }
+  const StepPhase timed = timed_phase(phase.name, phase.kind, phase.seconds);
+  const Index counted = timed.samples;
+  const double mean = timed.mean_seconds;
   if (f.reads()) {
     phase.mean_seconds = mean;
     phase.samples = counted;

@@ -221,13 +221,26 @@ Cases bias_gradient(const Call& call) {
   return channels(call, 0, "elementwise_channel_bias_backward");
 }
 
+Cases attention(Index heads, Index tokens, Index d, bool causal) {
+  return {{"attention",
+           fmt::format("heads={},tokens={},d={},mask={}", heads, tokens, d, causal ? "causal" : "none")}};
+}
+
 Cases fused_attention(const Call& call) {
   const Extents& q = call.extents(0);
   if (!call.is_f32(0) || q.size() != 4 || call.extents(1) != q || call.extents(2) != q) return {};
-  const bool causal = std::ranges::any_of(std::array<std::size_t, 2>{4, 5},
-                                          [&](std::size_t at) { return call.value(at) == "True"; });
-  return {{"attention", fmt::format("heads={},tokens={},d={},mask={}", q[0] * q[1], q[2], q[3],
-                                    causal ? "causal" : "none")}};
+  return attention(q[0] * q[1], q[2], q[3], call.value(4) == "True" || call.value(5) == "True");
+}
+
+/// Attention that is composed: the product of queries and keys, of such extents, and the product with the
+/// values after a softmax; nothing where they do not belong together.
+Cases composed_attention(const Call& scores, const Call& values, bool causal) {
+  const Extents& q = scores.extents(0);
+  if (!scores.is_f32(0) || q.size() != 3) return {};
+  const Index heads = q[0], tokens = q[1], d = q[2];
+  if (scores.extents(1) != Extents{heads, d, tokens}) return {};
+  if (values.extents(0) != Extents{heads, tokens, tokens} || values.extents(1) != q) return {};
+  return attention(heads, tokens, d, causal);
 }
 
 using CaseRule = std::function<Cases(const Call&)>;
@@ -351,7 +364,7 @@ class StepReader {
     has_shapes_ = has_shapes_ || event.has_shapes;
     if (const auto number = step_number(name)) return trace_steps_.add_marker(*number, *span);
     if (is_fetch(name)) trace_steps_.add_fetch(event, *span);
-    if (may_be_case(name)) one.cases = cases_of(name, event.arguments);
+    one.cases = cases_of(name, event.arguments);
     if (name == "aten::bmm") one.arguments = kept(event.arguments);
     note_parameters(event, one.span);
     threads_[event.thread].push_back(std::move(one));
@@ -413,7 +426,7 @@ class StepReader {
       if (one.arguments == none) continue;
       const Traced& outer = around != nullptr && around->span.end >= one.span.end ? *around : one;
       if (product != nullptr && softmaxes == 1) {
-        auto cases = attention_of(kept_[product->arguments], kept_[one.arguments], masked);
+        Cases cases = composed_attention(Call(kept_[product->arguments]), Call(kept_[one.arguments]), masked);
         if (!cases.empty()) {
           found.push_back({.span = {product_around->span.begin, outer.span.end},
                            .name = name_of("attention of two products"),
@@ -642,25 +655,9 @@ Index elements_of(const std::vector<Index>& extents) {
   return out;
 }
 
-bool may_be_case(std::string_view name) { return rules().contains(name); }
-
 std::vector<OperatorCase> cases_of(std::string_view name, const std::vector<TraceArgument>& arguments) {
   const auto rule = rules().find(name);
   return rule == rules().end() ? Cases() : rule->second(Call(arguments));
-}
-
-std::vector<OperatorCase> attention_of(const std::vector<TraceArgument>& scores,
-                                       const std::vector<TraceArgument>& values, bool causal) {
-  const Call first(scores), second(values);
-  const Extents &q = first.extents(0), &k = first.extents(1), &p = second.extents(0), &v = second.extents(1);
-  if (q.size() != 3 || k.size() != 3 || p.size() != 3 || v.size() != 3) return {};
-  const Index heads = q[0], tokens = q[1], d = q[2];
-  if (!first.is_f32(0) || k != Extents{heads, d, tokens} || p != Extents{heads, tokens, tokens} ||
-      v != Extents{heads, tokens, d}) {
-    return {};
-  }
-  return {{"attention",
-           fmt::format("heads={},tokens={},d={},mask={}", heads, tokens, d, causal ? "causal" : "none")}};
 }
 
 double TracedStep::seconds_of(StepShare share) const {
