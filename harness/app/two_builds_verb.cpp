@@ -27,6 +27,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -221,23 +222,26 @@ BuildsGateRequest request_of(const BuildsOptions& options, const Registry& regis
   return out;
 }
 
-/// `command` repeats it, but for the filter.
+/// The command that repeats a gate of these sides, but for the filter.
+using CommandOfSides = std::function<std::string(const Bundle&)>;
+
 TwoBuilds gate_sides(const BuildsOptions& options, BuildsGateRequest request, Bundle sides,
-                     std::string command, const Registry& registry, const Hooks& hooks) {
+                     const CommandOfSides& command, const Registry& registry, const Hooks& hooks) {
+  request.run = new_run(options.programs, command(sides), SequentialPolicy{}.margin);
   request.base = std::move(sides.base);
   request.head = std::move(sides.head);
   request.suites_around = suites_beside(options.programs.outcome.suite, request.suite, registry);
-  request.run = new_run(options.programs, std::move(command), SequentialPolicy{}.margin);
   return gate_of_builds(std::move(request), registry, hooks);
 }
 
-/// Gates programs that are not assay's. `command` repeats it, but for the filter.
-TwoBuilds gate_programs(const BuildsOptions& options, Bundle sides, std::string command, const Hooks& hooks) {
+/// Gates programs that are not assay's.
+TwoBuilds gate_programs(const BuildsOptions& options, Bundle sides, const CommandOfSides& command,
+                        const Hooks& hooks) {
   ProgramsOptions programs = options.programs;
   const ProgramUse& use = sides.use;
   if (programs.filter.empty()) programs.filter = use.filter;
   if (programs.counters.empty()) programs.counters = use.counters;
-  TwoBuilds run = new_run(programs, std::move(command), usual_limit_of_programs);
+  TwoBuilds run = new_run(programs, command(sides), usual_limit_of_programs);
   run.base = {.name = sides.base.name, .commit = sides.base.commit};
   run.head = {.name = sides.head.name, .commit = sides.head.commit};
   const ProgramsGateRequest request{.name = sides.target,
@@ -339,12 +343,11 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   const Project project = project_of(programs);
   if (!programs.counters.empty() && project.use.kind != ProgramUse::Kind::google_benchmark)
     throw Error("--counter", "is of programs of Google Benchmark", "leave it out");
+  const auto command = [&](const Bundle& sides) { return command_of_sides(options, sides); };
   if (project.use.is_foreign()) {
     require_none_of_kernels(options);
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
-      Bundle sides = sides_of(options, project, hooks);
-      std::string command = command_of_sides(options, sides);
-      return gate_programs(options, std::move(sides), std::move(command), hooks);
+      return gate_programs(options, sides_of(options, project, hooks), command, hooks);
     });
   }
   for (const std::string& side : {programs.base, programs.head}) {
@@ -353,22 +356,17 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   }
   std::filesystem::path& suite = options.programs.outcome.suite;
   if (suite.empty()) suite = suite_of_repository(has_revision(programs));
-  const auto gate = [&](const BuildsGateRequest& request, Bundle sides, const Registry& registry,
-                        const Hooks& hooks) {
-    std::string command = command_of_sides(options, sides);
-    return gate_sides(options, request, std::move(sides), std::move(command), registry, hooks);
-  };
   if (builds_plugin(programs)) {
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
       Bundle sides = sides_of(options, {}, hooks);
       const Registry registry = registry_with(sides.head.links.front());
-      return gate(request_of(options, registry), std::move(sides), registry, hooks);
+      return gate_sides(options, request_of(options, registry), std::move(sides), command, registry, hooks);
     });
   }
   return with_operations_of(programs.head, linked, [&](const Registry& registry) {
     const BuildsGateRequest request = request_of(options, registry);
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
-      return gate(request, sides_of(options, {}, hooks), registry, hooks);
+      return gate_sides(options, request, sides_of(options, {}, hooks), command, registry, hooks);
     });
   });
 }
@@ -382,16 +380,16 @@ Outcome bundle_verb(const BundleOptions& given, const Registry& linked) {
   if (!foreign && programs.outcome.suite.empty()) programs.outcome.suite = suite_of_repository(true);
   programs.base = sides.base.name;
   programs.head = sides.head.name;
+  const auto command = [&](const Bundle&) { return command_of("gate", options); };
   if (foreign) {
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
-      return gate_programs(options.builds, std::move(sides), command_of("gate", options), hooks);
+      return gate_programs(options.builds, std::move(sides), command, hooks);
     });
   }
   return with_operations_of(sides.head.links.front().string(), linked, [&](const Registry& registry) {
     const BuildsGateRequest request = request_of(options.builds, registry);
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
-      return gate_sides(options.builds, request, std::move(sides), command_of("gate", options), registry,
-                        hooks);
+      return gate_sides(options.builds, request, std::move(sides), command, registry, hooks);
     });
   });
 }
