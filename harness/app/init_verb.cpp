@@ -141,11 +141,6 @@ bool holds_something(const fs::path& folder) {
   return false;
 }
 
-void write_starter(const fs::path& folder, const StarterFile& file) {
-  fs::create_directories((folder / file.path).parent_path());
-  write_file(folder / file.path, file.text);
-}
-
 std::string indented(const std::string& text) {
   const std::string out = "    " + spelled(text, {{'\n', "\n    "}});
   return out.substr(0, out.find_last_not_of(" \n") + 1) + "\n";
@@ -186,11 +181,13 @@ Outcome init_verb(const InitOptions& given) {
   const bool writes = !is_there || options.write;
   std::vector<fs::path> kept;
   for (const StarterFile& file : foreign ? files_of(project_of(options, programs)) : files_of(source)) {
-    if (fs::exists(options.folder / file.path)) {
+    const fs::path path = options.folder / file.path;
+    if (fs::exists(path)) {
       kept.push_back(file.path);
     } else if (writes) {
-      write_starter(options.folder, file);
-      print_visible(stdout, "wrote {}\n", (options.folder / file.path).string());
+      fs::create_directories(path.parent_path());
+      write_file(path, file.text);
+      print_visible(stdout, "wrote {}\n", path.string());
     } else {
       print_visible(stdout, "{}:\n{}\n", file.path.string(), indented(file.text));
     }
