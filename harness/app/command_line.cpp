@@ -2,7 +2,6 @@
 
 #include "app/output.hpp"
 #include "app/progress.hpp"
-#include "app/tune_verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/hooks.hpp"
 #include "assay/pipeline.hpp"

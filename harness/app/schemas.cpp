@@ -1,7 +1,6 @@
 #include "app/schemas.hpp"
 #include "app/output.hpp"
 
-#include "app/tune_verbs.hpp"
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"

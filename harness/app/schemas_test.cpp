@@ -2,7 +2,6 @@
 
 #include "app/known_verbs.hpp"
 #include "app/schema_faults_test.hpp"
-#include "app/tune_verbs.hpp"
 #include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"

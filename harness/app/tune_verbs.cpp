@@ -1,7 +1,5 @@
 // The verbs `assay tune …`: each measures candidates in turns, rules on them and writes one record.
 
-#include "app/tune_verbs.hpp"
-
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/run_verb.hpp"

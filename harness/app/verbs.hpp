@@ -414,6 +414,21 @@ struct ServedOptions {
   std::filesystem::path request, answer;
 };
 
+/// The choice of `tune kernels` for one machine and one version, which a small file in the user's cache
+/// folder remembers. No run needs it.
+struct TunedKernels {
+  std::string machine, version;
+  std::string caches;  ///< as ASSAY_CACHES takes them
+  std::string date, command;
+};
+class Fields;
+void describe(Fields& f, TunedKernels& tuned);
+
+/// Sets ASSAY_CACHES for this process and those that it starts, if that file is there and of this machine and
+/// version, and the variable is not set. Returns a line on why the file is ignored, or nothing. Throws Error
+/// where the variable is set to what cannot be.
+std::string use_tuned_kernels();
+
 /// Options of which a command is made that repeats what was done, or of which is asked what was given.
 using NamedOptions =
     std::variant<CheckOptions*, KnownBadOptions*, KnownCheatsOptions*, CheckTraceOptions*, CheckSuiteOptions*,
