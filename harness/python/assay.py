@@ -22,6 +22,7 @@ work. It is looked for at $ASSAY_LIBRARY, beside this file, in build/release of 
 where libraries are installed.
 """
 
+import array
 import ctypes
 import ctypes.util
 import glob
@@ -225,12 +226,8 @@ def _copy(result, into, name):
                 and not (into.ravel() == flat).all():
             raise ValueError(f"returned fractions for {name}, which has integers")
     else:
-        into[:] = memoryview(result) if into.format == getattr(result, "typecode", None) else _as_view(result, into)
-
-
-def _as_view(result, into):
-    import array
-    return memoryview(array.array(into.format, result))
+        is_same = into.format == getattr(result, "typecode", None)
+        into[:] = memoryview(result if is_same else array.array(into.format, result))
 
 
 class _Parameters:
@@ -334,9 +331,6 @@ class _Program:
         def text(said):
             return ctypes.addressof(self.keep(ctypes.create_string_buffer(said.encode()))) if said else None
 
-        def failure(_):
-            return text(call.failure)
-
         asked = _Parameters(unfit, f"unfit of {where}") if unfit is not None else None
 
         def said(problem):
@@ -356,7 +350,7 @@ class _Program:
                          libraries=libraries.encode() if libraries else None,
                          precision=precision.encode() if precision else None,
                          run=_Run(lambda _, problem, tensors, count: call(problem, tensors, count)),
-                         failure=_Failure(failure))
+                         failure=_Failure(lambda _: text(call.failure)))
         if unfit is not None:
             kernel.unfit, call.unfit = _Unfit(reason), said
         if synchronize is not None:
@@ -604,20 +598,18 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
     places = [i for i, kind in enumerate(kinds) if kind is not None]
 
     def shape_of(function):
-        def shape():
-            try:
-                leaves = _Leaves(function(*arguments))
-            except _Refused as reason:
-                return str(reason)
-            return leaves.form, [_kind_of(a) for a in leaves.arrays], leaves.types, len(leaves.texts)
-        return shape
+        try:
+            leaves = _Leaves(function(*arguments))
+        except _Refused as reason:
+            return str(reason)
+        return leaves.form, [_kind_of(a) for a in leaves.arrays], leaves.types, len(leaves.texts)
 
     called_as = [_name_of(function, place) for function, place in ((f, "first"), (g, "second"))]
     if called_as[1] in (called_as[0], "naive"):  # the name of the reference
         called_as[1] += "_again" if f is g else "_second"
-    shape = _in_child(shape_of(f), called_as[0])
+    shape = _in_child(lambda: shape_of(f), called_as[0])
     try:
-        other = _in_child(shape_of(g), called_as[1])
+        other = _in_child(lambda: shape_of(g), called_as[1])
     except AssayError:  # the gate says how it ends
         other = shape
     for one, name in ((shape, called_as[0]), (other, called_as[1])):
@@ -653,45 +645,40 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
             out["done"] = ("u8", "output", (1,))
         return out
 
-    def called(function):
-        def call(**tensors):
-            given = list(arguments)
-            for i in places:
-                array = tensors[f"argument{i}"]
-                given[i] = array if kinds[i][1] else array.reshape(())
-            back = _Leaves(function(*given))
-            if back.form != form:
-                raise ValueError(f"returned {back.form[:200]}, and {called_as[0]} {form[:200]}")
-            for i, one in enumerate(back.arrays):
-                _copy(one, tensors[f"result{i}"], f"result {i}")
-            for kind in set(types):
-                for i, number in enumerate(n for n, of in zip(back.numbers, types) if of == kind):
-                    if kind == "i64" and number != int(number):
-                        raise ValueError(f"returned {number}, and {called_as[0]} an integer")
-                    tensors[f"numbers_{kind}"][i] = int(number) if kind == "i64" else number
-            for i, digest in enumerate(back.texts):
-                tensors["digests"][i] = digest
-            if "done" in tensors:
-                tensors["done"][0] = 1
-        return call
+    def call(function, tensors):
+        given = list(arguments)
+        for i in places:
+            argument = tensors[f"argument{i}"]
+            given[i] = argument if kinds[i][1] else argument.reshape(())
+        back = _Leaves(function(*given))
+        if back.form != form:
+            raise ValueError(f"returned {back.form[:200]}, and {called_as[0]} {form[:200]}")
+        for i, one in enumerate(back.arrays):
+            _copy(one, tensors[f"result{i}"], f"result {i}")
+        for kind in set(types):
+            for i, number in enumerate(n for n, of in zip(back.numbers, types) if of == kind):
+                if kind == "i64" and number != int(number):
+                    raise ValueError(f"returned {number}, and {called_as[0]} an integer")
+                tensors[f"numbers_{kind}"][i] = int(number) if kind == "i64" else number
+        for i, digest in enumerate(back.texts):
+            tensors["digests"][i] = digest
+        if "done" in tensors:
+            tensors["done"][0] = 1
 
     def reference(**tensors):
-        lowered = dict(tensors)
         for i in places:  # f is written for its own types, and not for float64
-            like = arguments[i]
-            if hasattr(like, "dtype") and hasattr(tensors[f"argument{i}"], "astype"):
-                lowered[f"argument{i}"] = tensors[f"argument{i}"].astype(like.dtype)
-            elif hasattr(like, "dtype") and hasattr(tensors[f"argument{i}"], "to"):
-                lowered[f"argument{i}"] = tensors[f"argument{i}"].to(like.dtype)
-        called(f)(**lowered)
+            argument = tensors[f"argument{i}"]
+            convert = getattr(argument, "astype", None) or getattr(argument, "to", None)
+            if convert is not None and hasattr(arguments[i], "dtype"):
+                tensors[f"argument{i}"] = convert(arguments[i].dtype)
+        call(f, tensors)
 
     libc = ctypes.CDLL(None)
     libc.getenv.restype = ctypes.c_char_p
 
     def of_this_side(**tensors):
-        (sides[1] if libc.getenv(b"ASSAY_SIDE") == called_as[1].encode() else sides[0])(**tensors)
+        call(g if libc.getenv(b"ASSAY_SIDE") == called_as[1].encode() else f, tensors)
 
-    sides = called(f), called(g)
     program = _Program()
     program.add_operation("compare", about="two Python functions", fields={"n": (1, 1, 1)}, describe=describe,
                           reference=reference, cases=["n=1"], relative=relative, absolute=absolute, arrays=arrays)
@@ -719,7 +706,7 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
         with open(said, encoding="utf-8", errors="replace") as file:
             # The command that repeats it would need this process.
             text = "".join(line for line in file if not line.startswith("next:"))
-        if code == 130 or code == 128 + signal.SIGINT:
+        if code == 128 + signal.SIGINT:
             raise KeyboardInterrupt
         if not os.path.exists(found):
             raise AssayError(text.strip() or f"the comparison ended with exit code {code}")
