@@ -236,9 +236,9 @@ void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
 const VariantInfo* variant_in(const Registry& registry, const std::string& operation,
                               const std::string& variant) {
   for (const Operation* one : registry.operations()) {
-    if (one->name() != operation) continue;
-    const auto found = std::ranges::find(one->variants(), variant, &VariantInfo::name);
-    return found == one->variants().end() ? nullptr : &*found;
+    for (const VariantInfo& info : one->variants()) {
+      if (one->name() == operation && info.name == variant) return &info;
+    }
   }
   return nullptr;
 }

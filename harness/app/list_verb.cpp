@@ -120,16 +120,12 @@ ListedOperation listed(const Operation& operation, const std::vector<std::string
   for (const FieldRule& rule : operation.fields()) out.fields.push_back(rule);
   constexpr std::array types{"f32", "f64", "f16", "bf16", "i32", "i64", "u8", "other"};  // as in plugin.h
   constexpr std::array uses{"input", "constant", "output", "updated"};
-  const auto tensors = [&]() -> std::vector<Tensor> {
-    try {
-      return operation.tensors();
-    } catch (const Error&) {  // of a library that cannot describe them, which a check names
-      return {};
+  try {
+    for (const Tensor& one : operation.tensors()) {
+      out.tensors.push_back({std::string(one.name), types.at(static_cast<std::size_t>(one.type)),
+                             uses.at(static_cast<std::size_t>(one.use))});
     }
-  };
-  for (const Tensor& one : tensors()) {
-    out.tensors.push_back({std::string(one.name), types.at(static_cast<std::size_t>(one.type)),
-                           uses.at(static_cast<std::size_t>(one.use))});
+  } catch (const Error&) {  // of a library that cannot describe them, which a check names
   }
   for (const Fill fill : operation.fills()) out.fills.emplace_back(to_string(fill));
   for (std::size_t v = 0; v < operation.variants().size(); ++v) {

@@ -20,11 +20,6 @@ namespace {
 
 enum class Tint { bad, good, open, quiet };
 
-std::string_view code_of(Tint tint) {
-  static constexpr std::array<std::string_view, 4> codes{"\033[31m", "\033[32m", "\033[33m", "\033[2m"};
-  return codes[static_cast<std::size_t>(tint)];
-}
-
 Tint tint_of(Standing standing) {
   if (is_fault(standing) || standing == Standing::slower) return Tint::bad;
   if (standing == Standing::faster) return Tint::good;
@@ -64,7 +59,8 @@ Beginning word_of(std::string_view line) {
 }
 
 std::string in_colour(std::string_view what, Tint tint) {
-  return std::string(code_of(tint)) + std::string(what) + "\033[0m";
+  constexpr std::array codes{"31", "32", "33", "2"};
+  return fmt::format("\033[{}m{}\033[0m", codes[static_cast<std::size_t>(tint)], what);
 }
 
 void make_folder(const std::filesystem::path& folder) {

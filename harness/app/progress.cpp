@@ -2,6 +2,7 @@
 
 #include "app/output.hpp"
 #include "core/files/child_process.hpp"
+#include "core/machine/clock.hpp"
 #include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
@@ -34,11 +34,7 @@ constexpr double seconds_between_plain_lines = 30;
 constexpr double seconds_between_rewrites = 0.1;
 constexpr double seconds_between_ticks = 1;  // with nothing new to say
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-constexpr bool sanitized = ASSAY_SANITIZED;
+double now() { return seconds_since({}); }
 
 volatile std::sig_atomic_t stop_requested = 0;
 std::atomic<std::int64_t> requested_at = 0;  // of the steady clock, in milliseconds
@@ -189,7 +185,7 @@ bool interrupted() { return stop_requested != 0; }
 
 void report_crashes(int code) {
   crashed_code = code;
-  if (sanitized) return;
+  if (ASSAY_SANITIZED) return;
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) std::signal(signal, on_crash);
 }
 

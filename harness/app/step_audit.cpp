@@ -24,11 +24,10 @@ constexpr double busy = 0.1;
 /// "gemm/m=8,n=8,k=8".
 std::string case_of(const StepPart& part) { return part.operation + "/" + part.problem; }
 
-Interval without_width(double seconds) { return {.low = seconds, .middle = seconds, .high = seconds}; }
-
 StepAuditRow row_of(const StepPart& part, const Results& results, const std::string& problem,
                     const std::regex& in_use) {
-  StepAuditRow out{.part = part, .present = without_width(part.call_seconds), .present_by = by_trace};
+  const double traced = part.call_seconds;
+  StepAuditRow out{.part = part, .present = {traced, traced, traced}, .present_by = by_trace};
   for (const TrialResult& trial : results.trials) {
     if (trial.operation != part.operation || trial.problem != problem || !is_measured(trial)) continue;
     const Interval time = time_of(trial);

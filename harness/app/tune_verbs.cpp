@@ -78,8 +78,8 @@ std::vector<TrialRequest> trials_of(const TunedVariable& variable, const Selecti
   return out;
 }
 
-std::string reported_core(const std::filesystem::path& program, const Variables& environment) {
-  const Description description = described_by(program, {}, {.stop = interrupted}, environment);
+std::string reported_core(const Variables& environment) {
+  const Description description = described_by(this_program(), {}, {.stop = interrupted}, environment);
   const Fact* const fact = find_fact(description.facts, "OpenBLAS core");
   return fact == nullptr ? "" : fact->value;
 }
@@ -352,9 +352,7 @@ Outcome tune_command_verb(const TuneCommandOptions& tune) {
 Outcome tune_library_verb(const LibraryOptions& options, const Registry& registry) {
   const std::string about = openblas_that_chooses().configuration;
   const auto candidates = [&] {
-    return core_candidates(options.tune.values, this_processor().features, [](const Variables& environment) {
-      return reported_core(this_program(), environment);
-    });
+    return core_candidates(options.tune.values, this_processor().features, reported_core);
   };
   return tuned_variable(core_type, command_of("tune library", options), options.tune, about, registry,
                         candidates, [](const TuneRuling&, const Circumstances&) { return ""; });

@@ -12,7 +12,6 @@ void describe(OptionList& o, GateRules& rules);
 namespace {
 
 using Paths = std::vector<std::filesystem::path>;
-using Threads = std::vector<int>;
 
 constexpr std::array<std::string_view, 2> detections{"", "auto"};
 constexpr std::array<std::string_view, 2> meanings_of_exit_codes{"usual", "bisect"};
@@ -33,7 +32,7 @@ void filter(OptionList& o, std::string& value,
             OptionRule rule = {.repeated = false, .variables = {"TESTBRIDGE_TEST_ONLY"}}) {
   o("-k,--filter", &value, "only trials whose key matches this regular expression", std::move(rule));
 }
-void threads(OptionList& o, Threads& value) {
+void threads(OptionList& o, std::vector<int>& value) {
   o("--threads", &value, "thread counts of threaded variants, as 1,2", {.low = 1, .high = 4096});
 }
 void seed(OptionList& o, std::uint64_t& value) {

@@ -388,14 +388,10 @@ class Importer {
     add("accelerator busy", PhaseKind::compute, either(busy_[kernels], busy_[copies]).within(steps), true);
   }
 
-  static std::string events_text(std::size_t count) {
-    return quantity_text(static_cast<std::int64_t>(count), "event");
-  }
-
   std::vector<std::string> notes() const {
     std::vector<std::string> out;
     for (const auto& [what, count] : dropped_)
-      out.push_back(fmt::format("dropped {} {}", events_text(count), what));
+      out.push_back(fmt::format("dropped {} {}", quantity_text(count, "event"), what));
     if (const std::size_t repeated = repeated_ + steps_.repeated(); repeated > 0)
       out.push_back(fmt::format("{} step markers repeat others and were counted once", repeated));
     if (steps_.missing() > 0) {
@@ -434,7 +430,7 @@ class Importer {
   bool shapes_ = false, memory_ = false;      ///< were recorded
   bool single_process_ = false, several_processes_ = false;
   std::size_t events_ = 0, repeated_ = 0;  ///< markers that an accelerator repeats
-  std::map<std::string, std::size_t> dropped_;
+  std::map<std::string, Index> dropped_;
 };
 
 }  // namespace

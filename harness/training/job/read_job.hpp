@@ -37,9 +37,8 @@ Job read_phases_json(const std::string& text, const std::string& where);
 /// Reads a trace of the PyTorch profiler (Kineto), in Chrome's format: one window of the steps that it holds,
 /// with the phases of each.
 ///
-/// A step lasts from its `ProfilerStep#N` to the next one, or to its own end where none follows. Markers of
-/// the same N in rows of the accelerator repeat those of the processor and are not counted. Without markers a
-/// step lasts from one fetch of the data loader to the next; the last one has no end and is dropped.
+/// Steps lie as TraceSteps finds them: the last fetch of a loader has no end and is dropped, and markers of
+/// the same N in rows of the accelerator repeat those of the processor and are not counted.
 ///
 /// The time of a step is told apart in this order, so that the parts sum to the step: fetching from the
 /// loader (`enumerate(DataLoader)#...__next__`), the optimizer's calls (`Optimizer.step#...`,
