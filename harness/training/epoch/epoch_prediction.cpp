@@ -79,23 +79,22 @@ double measured(const Family& family, const LoaderSetting& setting, Taken taken 
   return all.empty() ? 0 : median(all);
 }
 
-std::vector<Regret> regrets_of(const std::vector<LoggedEpoch>& log, Taken taken) {
+std::vector<double> regrets_of(const std::vector<LoggedEpoch>& log, Taken taken) {
   struct Run {
-    LoaderSetting setting;
     double predicted = 0, time = 0;
   };
-  std::vector<Regret> out;
+  std::vector<double> out;
   for (const auto& [name, family] : families(log)) {
     for (const LoggedEpoch* from : family) {
       std::vector<Run> runs;
       for (const Elsewhere& one : from->elsewhere) {
         const double time = measured(family, one.setting, taken);
-        if (time > 0) runs.push_back({one.setting, one.seconds, time});
+        if (time > 0) runs.push_back({one.seconds, time});
       }
       if (runs.size() < 2) continue;
       const Run recommended = *std::ranges::min_element(runs, {}, &Run::predicted),
                 best = *std::ranges::min_element(runs, {}, &Run::time);
-      out.push_back({from->job.name, recommended.setting, best.setting, recommended.time / best.time - 1});
+      out.push_back(recommended.time / best.time - 1);
     }
   }
   return out;
@@ -131,16 +130,13 @@ std::string coverage_text(const ErrorSummary& one) {
 }
 
 /// Returns nothing for no regrets.
-std::string regret_figures(const std::vector<Regret>& all) {
+std::string regret_figures(const std::vector<double>& all) {
   if (all.empty()) return "";
-  std::vector<double> values;
-  for (const Regret& one : all) values.push_back(one.regret);
-  return fmt::format("{} in the median, {} at most", percent(median(values)),
-                     percent(std::ranges::max(values)));
+  return fmt::format("{} in the median, {} at most", percent(median(all)), percent(std::ranges::max(all)));
 }
 
 std::string regret_text(const std::vector<LoggedEpoch>& log) {
-  const std::vector<Regret> all = regrets(log);
+  const std::vector<double> all = regrets(log);
   if (all.empty()) return "No job was run with several settings, so there is no regret to tell.";
   const std::string at_pace = regret_figures(regrets_at_pace(log));
   return fmt::format(
@@ -268,7 +264,7 @@ void describe(Fields& f, Experience& experience) {
 void describe(Fields& f, LoggedEpoch& epoch) {
   constexpr Fields::Rule not_in_older_lines{.optional = true}, share{.least = 0, .most = 1},
       seconds{.optional = true, .least = 0, .most = most_seconds};
-  f.schema(epoch_log_schema);
+  f.schema("assay.epoch_log/1");
   ASSAY_FIELDS(f, epoch, job, date, commit, machine);
   f("frozen", epoch.frozen, {.about = "hash of the prediction as it was written down"});
   f("seconds", epoch.seconds, {.above = 0, .most = most_seconds, .about = "measured"});
@@ -319,12 +315,12 @@ std::vector<ErrorSummary> errors_of(const std::vector<LoggedEpoch>& log) {
     const double pace = pace_of(from, run);
     if (pace > 0) rows[{order, name}].add({.middle = pace * predicted}, run.seconds);
   };
-  const std::string m4(name_of(Model::queue)), own = std::string(same_setting);
+  const std::string m4(name_of(Model::queue));
+  const std::string own = "the same setting, ", at_its_pace = " at the pace of the epoch";
   for (const LoggedEpoch& epoch : log) {
     for (const LoggedModel& one : epoch.models) {
       rows[{0, own + one.model}].add(one.seconds, epoch.seconds);
-      if (one.model == m4)
-        add_at_pace(2, own + m4 + std::string(at_the_pace), one.seconds.middle, epoch, epoch);
+      if (one.model == m4) add_at_pace(2, own + m4 + at_its_pace, one.seconds.middle, epoch, epoch);
     }
     const Interval& experienced = epoch.experience.seconds;
     if (experienced.coverage > 0) rows[{1, std::string(with_experience)}].add(experienced, epoch.seconds);
@@ -339,7 +335,7 @@ std::vector<ErrorSummary> errors_of(const std::vector<LoggedEpoch>& log) {
         if (seconds > 0) rows[{4, std::string(unrun_setting)}].add({.middle = one.seconds}, seconds);
         for (const LoggedEpoch* run : family) {
           if (setting_of(run->job.plan) == one.setting)
-            add_at_pace(5, std::string(unrun_setting) + std::string(at_the_pace), one.seconds, *from, *run);
+            add_at_pace(5, std::string(unrun_setting) + at_its_pace, one.seconds, *from, *run);
         }
       }
     }
@@ -352,8 +348,8 @@ std::vector<ErrorSummary> errors_of(const std::vector<LoggedEpoch>& log) {
   return out;
 }
 
-std::vector<Regret> regrets(const std::vector<LoggedEpoch>& log) { return regrets_of(log, in_seconds); }
-std::vector<Regret> regrets_at_pace(const std::vector<LoggedEpoch>& log) { return regrets_of(log, at_pace); }
+std::vector<double> regrets(const std::vector<LoggedEpoch>& log) { return regrets_of(log, in_seconds); }
+std::vector<double> regrets_at_pace(const std::vector<LoggedEpoch>& log) { return regrets_of(log, at_pace); }
 
 std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::string& hash) {
   doc::Document out{.title = "Predicted epochs against epochs that were run"};

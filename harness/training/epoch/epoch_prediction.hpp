@@ -37,7 +37,6 @@ struct LoggedEpoch {
   std::vector<LoggedSegment> segments;  ///< of the job: validation, checkpoints
   std::vector<Elsewhere> elsewhere;
 };
-inline constexpr std::string_view epoch_log_schema = "assay.epoch_log/1";
 
 class Fields;
 void describe(Fields& f, LoggedEpoch& epoch);
@@ -56,10 +55,8 @@ struct ErrorSummary {
   double median = 0, p95 = 0, largest = 0;
   std::size_t with_interval = 0, inside = 0;
 };
-inline constexpr std::string_view same_setting = "the same setting, ",
-                                  with_experience = "the same setting, M4 with the epochs before it",
-                                  unrun_setting = "a setting that had not been run, M4",
-                                  at_the_pace = " at the pace of the epoch";
+inline constexpr std::string_view with_experience = "the same setting, M4 with the epochs before it",
+                                  unrun_setting = "a setting that had not been run, M4";
 
 /// Sums up, where the log has such predictions:
 ///  - those of each model for the setting that was run;
@@ -71,17 +68,12 @@ inline constexpr std::string_view same_setting = "the same setting, ",
 ///    the pace of each of these.
 std::vector<ErrorSummary> errors_of(const std::vector<LoggedEpoch>& log);
 
-/// How much longer the setting takes that was predicted to be fastest than the setting that was: for each job
-/// and batch of which several settings were run.
-struct Regret {
-  std::string job;
-  LoaderSetting recommended, best;
-  double regret = 0;
-};
-std::vector<Regret> regrets(const std::vector<LoggedEpoch>& log);
+/// How much longer the setting takes that was predicted to be fastest than the setting that was, as a share:
+/// for each job and batch of which several settings were run.
+std::vector<double> regrets(const std::vector<LoggedEpoch>& log);
 /// Tells regret at one pace: epochs' times are divided by the time of a step without loading in them. Only
 /// the plain regret tells of a setting that slows steps down, and does not only make them wait.
-std::vector<Regret> regrets_at_pace(const std::vector<LoggedEpoch>& log);
+std::vector<double> regrets_at_pace(const std::vector<LoggedEpoch>& log);
 
 /// Tables of all of these, every epoch, and the hash of the file.
 std::string epoch_log_markdown(const std::vector<LoggedEpoch>& log, const std::string& hash);
