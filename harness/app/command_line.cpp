@@ -110,39 +110,14 @@ Call parsed(const Verb& verb, const Words& arguments) {
   return out;
 }
 
-CommandLine parse(const Words& arguments) {
-  if (!arguments.empty() && arguments[0] == "--version")
-    return {.output = fmt::format("assay {}\n", build_info().version)};
-  std::string help;
-  for (const Verb& verb : verbs()) {
-    const std::size_t words = words_of(verb, arguments);
-    if (words == 0) continue;
-    const Words rest(arguments.begin() + static_cast<std::ptrdiff_t>(words), arguments.end());
-    // Words behind -- belong to another program.
-    const Words own(rest.begin(), std::ranges::find(rest, "--"));
-    const bool is_meant =
-        std::ranges::all_of(verb.chosen_by(), [&](std::string_view option) { return gives(own, option); });
-    if (asks_for_help(own)) {
-      Call call = verb.make();
-      help += (help.empty() ? "" : "\n") + help_of(verb.title(), std::string(verb.about), call.options);
-    } else if (is_meant) {
-      return {.call = parsed(verb, rest)};
-    }
-  }
-  if (help.empty() && asks_for_help(arguments)) {
-    help = arguments[0].starts_with('-') ? help_of_all() : table(arguments[0] + " ");
-  }
-  if (help.empty()) refuse_verb(arguments);
-  return {.output = help};
-}
-
 static_assert(ChildEnd::reported_crash == exit_code::crashed);
 
 Outcome obey(int argc, const char* const* argv, const Registry& registry) {
   const CommandLine line = parse_command_line(argc, argv);
-  if (!line.output.empty()) print_visible(stdout, "{}", line.output);
-  if (!line.errors.empty()) print_visible(stderr, "assay: {}", line.errors);
-  if (!line.call) return {line.exit_code == exit_code::passed ? Word::done : Word::unusable};
+  if (!line.call) {
+    print_visible(stdout, "{}", line.output);
+    return {};
+  }
   require_writable_outputs(line.call->options);
   return line.call->perform(registry);
 }
@@ -221,11 +196,30 @@ int with_faults_caught(int argc, const char* const* argv, const std::function<Ou
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-  try {
-    return parse(Words(argv + std::min(argc, 1), argv + argc));
-  } catch (const Error& failure) {
-    return {.errors = fmt::format("{}\n", failure.what()), .exit_code = exit_code::unusable};
+  const Words arguments(argv + std::min(argc, 1), argv + argc);
+  if (!arguments.empty() && arguments[0] == "--version")
+    return {.output = fmt::format("assay {}\n", build_info().version)};
+  std::string help;
+  for (const Verb& verb : verbs()) {
+    const std::size_t words = words_of(verb, arguments);
+    if (words == 0) continue;
+    const Words rest(arguments.begin() + static_cast<std::ptrdiff_t>(words), arguments.end());
+    // Words behind -- belong to another program.
+    const Words own(rest.begin(), std::ranges::find(rest, "--"));
+    const bool is_meant =
+        std::ranges::all_of(verb.chosen_by(), [&](std::string_view option) { return gives(own, option); });
+    if (asks_for_help(own)) {
+      Call call = verb.make();
+      help += (help.empty() ? "" : "\n") + help_of(verb.title(), std::string(verb.about), call.options);
+    } else if (is_meant) {
+      return {.call = parsed(verb, rest)};
+    }
   }
+  if (help.empty() && asks_for_help(arguments)) {
+    help = arguments[0].starts_with('-') ? help_of_all() : table(arguments[0] + " ");
+  }
+  if (help.empty()) refuse_verb(arguments);
+  return {.output = help};
 }
 
 int translated(int code, ExitCodes meaning) {

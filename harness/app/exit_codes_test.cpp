@@ -46,6 +46,14 @@ TEST(ExitCodes, AreReadFromACommandLineThatCannotBeParsed) {
   EXPECT_EQ(asked({}), ExitCodes::usual);
 }
 
+TEST(ExitCodes, OfACommandLineThatCannotBeParsedAreTwo) {
+  const std::vector<const char*> words{"assay", "dance"};
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(run_command_line(2, words.data(), [] { return Registry(); }), exit_code::unusable);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::HasSubstr("assay: dance: is no verb of assay"));
+}
+
 TEST(ExitCodes, OfTooLittleMemoryHaveAMessage) {
   const std::vector<const char*> words{"assay", "list"};
   ::testing::internal::CaptureStderr();

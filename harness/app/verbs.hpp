@@ -525,13 +525,13 @@ struct Verb {
 /// In the order of the help. Of the rows of one name, the first whose options are all given is meant.
 std::span<const Verb> verbs();
 
-/// A call to perform, or a text to print and an exit code. Only help and version are not errors.
+/// A call to perform, or the text to print: help, or the version.
 struct CommandLine {
   std::optional<Call> call;
-  std::string output, errors;
-  int exit_code = 0;
+  std::string output;
 };
 
+/// Throws Error for arguments that are neither.
 CommandLine parse_command_line(int argc, const char* const* argv);
 
 enum class ExitCodes {
