@@ -35,11 +35,6 @@ struct ColdPages {
   double rate = 0;  ///< 0: nothing read is of use later
 };
 
-/// Estimates cold pages from runs that began cold and runs with their pages in memory: windows of both kinds,
-/// where the cold ones say how many pages were in memory before and after, and times of making their batches.
-/// Nothing without these.
-std::optional<ColdPages> cold_pages_of(const Job& job);
-
 struct Calibration {
   PageCache cache = PageCache::unknown;  ///< the state of the windows that were used
   std::vector<Group> all;                ///< of these windows, start-up and warm-up included

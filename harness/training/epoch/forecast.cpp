@@ -14,6 +14,21 @@
 namespace assay {
 namespace {
 
+/// An epoch of this data set. Nothing without its size or the batch.
+std::optional<Target> epoch_target(const Dataset& dataset) {
+  if (dataset.train <= 0 || dataset.batch <= 0) return std::nullopt;
+  const StepCount count = count_steps(dataset.train, dataset.batch, dataset.drop_last);
+  const StepCount validation = count_steps(dataset.validation, dataset.batch, false);
+  return Target{.steps = static_cast<double>(count.full),
+                .partial = static_cast<double>(count.partial_samples) / static_cast<double>(dataset.batch),
+                .validation_steps =
+                    static_cast<double>(validation.full) +
+                    static_cast<double>(validation.partial_samples) / static_cast<double>(dataset.batch),
+                .checkpoints = dataset.checkpoint_every > 0
+                                   ? static_cast<double>(count.steps() / dataset.checkpoint_every)
+                                   : 0};
+}
+
 /// Loading and steps that slow each other down by a fifth are possible. Beyond that something else is
 /// missing.
 void doubt_parts(Calibration& c) {
@@ -161,76 +176,7 @@ Score compared(const Calibration& c, const Calibration& truth) {
   return out;
 }
 
-}  // namespace
-
-std::optional<Target> epoch_target(const Dataset& dataset) {
-  if (dataset.train <= 0 || dataset.batch <= 0) return std::nullopt;
-  const StepCount count = count_steps(dataset.train, dataset.batch, dataset.drop_last);
-  const StepCount validation = count_steps(dataset.validation, dataset.batch, false);
-  return Target{.steps = static_cast<double>(count.full),
-                .partial = static_cast<double>(count.partial_samples) / static_cast<double>(dataset.batch),
-                .validation_steps =
-                    static_cast<double>(validation.full) +
-                    static_cast<double>(validation.partial_samples) / static_cast<double>(dataset.batch),
-                .checkpoints = dataset.checkpoint_every > 0
-                                   ? static_cast<double>(count.steps() / dataset.checkpoint_every)
-                                   : 0};
-}
-
-std::optional<Interval> predicted_epoch(const Forecast& f) {
-  if (f.experience.seconds.coverage > 0) return f.experience.seconds;
-  const ModelPrediction* best = most_elaborate(f.models);
-  return best == nullptr ? std::nullopt : std::optional(best->seconds);
-}
-
-Forecast forecast(const Job& job, const Job* against) {
-  Forecast out{.job = job, .findings = lint(job), .calibration = calibrate(job)};
-  const Calibration& c = out.calibration;
-  doubt_parts(out.calibration);
-  out.queue = fitted_queue(c);
-  out.limited_by = limited_by(c, out.queue);
-  out.scores = scores(job, c, against);
-  out.left_out = left_out(job, c);
-  const auto target = epoch_target(job.dataset);
-  if (!target) {
-    out.no_epoch =
-        job.dataset.batch <= 0 ? "the batch is not known" : "the size of the data set is not known";
-    return out;
-  }
-  out.steps = count_steps(job.dataset.train, job.dataset.batch, job.dataset.drop_last);
-  if (out.steps.steps() == 0) {
-    out.no_epoch = fmt::format("a batch of {} is dropped, since an epoch has {} samples", job.dataset.batch,
-                               job.dataset.train);
-    return out;
-  }
-  out.enough = enough_steps(c, *target);
-  out.segments = segments_of(c, *target);
-  out.models = predict_with_all(c, *target);
-  out.what_if = what_if(job, c, out.queue, *target);
-  return out;
-}
-
-double beyond(const Interval& predicted, double measured) {
-  // An end at 0 or below is one that nothing lies beyond.
-  const double below =
-      predicted.low > 0 ? std::log(predicted.low / measured) : -std::numeric_limits<double>::infinity();
-  return std::max(below, std::log(measured / predicted.high));
-}
-
-Experience experience(const Interval& predicted, std::vector<double> earlier) {
-  Experience out{.epochs = earlier.size(), .seconds = {predicted.middle, predicted.middle, predicted.middle}};
-  const auto rank =
-      static_cast<std::size_t>(std::ceil(predicted_coverage * static_cast<double>(earlier.size() + 1)));
-  if (rank > earlier.size()) return out;
-  const auto last = earlier.begin() + static_cast<std::ptrdiff_t>(rank - 1);
-  std::ranges::nth_element(earlier, last);
-  const double factor = std::exp(*last);
-  out.seconds.low = predicted.low > 0 ? std::min(predicted.low / factor, predicted.middle) : predicted.low;
-  out.seconds.high = std::max(predicted.high * factor, predicted.middle);
-  out.seconds.coverage = predicted_coverage;
-  return out;
-}
-
+/// Epochs with one thing changed. Empty where the steps are not known.
 std::vector<WhatIf> what_if(const Job& job, const Calibration& c, const LoaderQueue& queue,
                             const Target& target) {
   if (c.load.empty() || c.rest.empty()) return by_subtraction(c, target);
@@ -297,6 +243,7 @@ std::vector<WhatIf> what_if(const Job& job, const Calibration& c, const LoaderQu
   return out;
 }
 
+/// Says in a sentence where the time of a step goes.
 std::string limited_by(const Calibration& c, const LoaderQueue& queue) {
   if (c.load.empty() || c.rest.empty()) {
     const auto largest = std::ranges::max_element(c.parts, {}, &StepPhase::mean_seconds);
@@ -336,11 +283,8 @@ std::string limited_by(const Calibration& c, const LoaderQueue& queue) {
                      seconds_text(supply), waits);
 }
 
-std::string error_text(double error) {
-  if (std::abs(error) < 0.0005) return "exact to 0.05 %";
-  return fmt::format("{:.1f} % too {}", 100 * std::abs(error), error > 0 ? "long" : "short");
-}
-
+/// Scores predictions against the measured epoch of `job`, and against the measured epoch and each window of
+/// `against`.
 std::vector<Score> scores(const Job& job, const Calibration& c, const Job* against) {
   std::vector<Score> out;
   const auto target = epoch_target(job.dataset);
@@ -376,6 +320,67 @@ std::vector<Score> scores(const Job& job, const Calibration& c, const Job* again
                 "it needs a timed window, or measured_epoch_seconds where data set and batch are known");
   }
   return out;
+}
+
+}  // namespace
+
+std::optional<Interval> predicted_epoch(const Forecast& f) {
+  if (f.experience.seconds.coverage > 0) return f.experience.seconds;
+  const ModelPrediction* best = most_elaborate(f.models);
+  return best == nullptr ? std::nullopt : std::optional(best->seconds);
+}
+
+Forecast forecast(const Job& job, const Job* against) {
+  Forecast out{.job = job, .findings = lint(job), .calibration = calibrate(job)};
+  const Calibration& c = out.calibration;
+  doubt_parts(out.calibration);
+  out.queue = fitted_queue(c);
+  out.limited_by = limited_by(c, out.queue);
+  out.scores = scores(job, c, against);
+  out.left_out = left_out(job, c);
+  const auto target = epoch_target(job.dataset);
+  if (!target) {
+    out.no_epoch =
+        job.dataset.batch <= 0 ? "the batch is not known" : "the size of the data set is not known";
+    return out;
+  }
+  out.steps = count_steps(job.dataset.train, job.dataset.batch, job.dataset.drop_last);
+  if (out.steps.steps() == 0) {
+    out.no_epoch = fmt::format("a batch of {} is dropped, since an epoch has {} samples", job.dataset.batch,
+                               job.dataset.train);
+    return out;
+  }
+  out.enough = enough_steps(c, *target);
+  out.segments = segments_of(c, *target);
+  out.models = predict_with_all(c, *target);
+  out.what_if = what_if(job, c, out.queue, *target);
+  return out;
+}
+
+double beyond(const Interval& predicted, double measured) {
+  // An end at 0 or below is one that nothing lies beyond.
+  const double below =
+      predicted.low > 0 ? std::log(predicted.low / measured) : -std::numeric_limits<double>::infinity();
+  return std::max(below, std::log(measured / predicted.high));
+}
+
+Experience experience(const Interval& predicted, std::vector<double> earlier) {
+  Experience out{.epochs = earlier.size(), .seconds = {predicted.middle, predicted.middle, predicted.middle}};
+  const auto rank =
+      static_cast<std::size_t>(std::ceil(predicted_coverage * static_cast<double>(earlier.size() + 1)));
+  if (rank > earlier.size()) return out;
+  const auto last = earlier.begin() + static_cast<std::ptrdiff_t>(rank - 1);
+  std::ranges::nth_element(earlier, last);
+  const double factor = std::exp(*last);
+  out.seconds.low = predicted.low > 0 ? std::min(predicted.low / factor, predicted.middle) : predicted.low;
+  out.seconds.high = std::max(predicted.high * factor, predicted.middle);
+  out.seconds.coverage = predicted_coverage;
+  return out;
+}
+
+std::string error_text(double error) {
+  if (std::abs(error) < 0.0005) return "exact to 0.05 %";
+  return fmt::format("{:.1f} % too {}", 100 * std::abs(error), error > 0 ? "long" : "short");
 }
 
 }  // namespace assay

@@ -109,17 +109,4 @@ Forecast forecast(const Job& job, const Job* against = nullptr);
 /// are enough of them. Nothing without a model.
 std::optional<Interval> predicted_epoch(const Forecast& forecast);
 
-/// Epochs with one thing changed. Empty where the steps are not known.
-std::vector<WhatIf> what_if(const Job& job, const Calibration& calibration, const LoaderQueue& queue,
-                            const Target& target);
-/// Says in a sentence where the time of a step goes.
-std::string limited_by(const Calibration& calibration, const LoaderQueue& queue);
-
-/// Scores predictions against the measured epoch of `job`, and against the measured epoch and each window of
-/// `against`.
-std::vector<Score> scores(const Job& job, const Calibration& calibration, const Job* against);
-
-/// An epoch of this data set. Nothing without its size or the batch.
-std::optional<Target> epoch_target(const Dataset& dataset);
-
 }  // namespace assay

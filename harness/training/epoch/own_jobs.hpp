@@ -9,7 +9,6 @@
 #include "training/epoch/calibration.hpp"
 #include "training/job/job.hpp"
 
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -42,15 +41,6 @@ void require_memory(const TrainingPlan& plan, const std::string& where, double b
 std::string in_words(const TrainingPlan& plan);
 
 std::vector<double> step_seconds(const std::vector<StepTimes>& steps);
-
-/// All but the first, which meets cold caches, unless it is alone.
-std::vector<double> warmed_up(std::vector<double> seconds);
-
-/// Waits until `seconds` after `start`, or until the user wants to stop. The processor is kept busy,
-/// as an epoch keeps it: after sleeping for a quarter of a second steps took 3 % longer in the median, and a
-/// tenth longer in one of four cases, for tens of milliseconds, since the clock falls and a host gives the
-/// core to others.
-void pause_until(std::chrono::steady_clock::time_point start, double seconds, const Hooks& hooks);
 
 /// Runs of a few steps each, spread over some seconds: a shared machine changes its pace within tenths of a
 /// second and keeps it for seconds, so that a single run is timed at one pace. Every run trains
