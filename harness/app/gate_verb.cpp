@@ -77,16 +77,14 @@ std::string next_command(const TwoBuilds& run, const Comparison& comparison) {
   return run.partial || worst == nullptr ? "" : repeat_command(run.command, worst->key);
 }
 
-/// A ratio that this row keeps below when it is measured again: beyond its interval by what a case of its
-/// spread moves by itself.
-double acceptable(const ComparedRow& row) { return std::ceil(100 * row.ratio.high * row.limit) / 100; }
-
 /// Says what to do about the largest slow-down, or else about the first worse figure; empty if there is none.
 /// `suite` as commands name it.
 std::string next_of(const Comparison& comparison, const std::string& suite) {
   std::optional<Acceptance> wanted;
   if (const ComparedRow* worst = largest_slow_down(comparison, /*crept_too=*/true)) {
-    wanted = Acceptance{.key = worst->key, .ratio = acceptable(*worst)};
+    // Beyond its interval by what a case of its spread moves by itself: it keeps below when measured again.
+    const double ratio = std::ceil(100 * worst->ratio.high * worst->limit) / 100;
+    wanted = Acceptance{.key = worst->key, .ratio = ratio};
   }
   for (const ComparedRow& row : comparison.rows) {
     const auto figure = std::ranges::find_if(row.figures, is_worse);
@@ -109,11 +107,6 @@ void require_whole_for_records(const GateOptions& options, const std::optional<S
   }
   if (options.outcome.rules.record_step)
     require_whole(shard, "--record-step", "record the step in a job without shards");
-}
-
-/// The rows that a reader has to act on, and the outcome.
-std::string short_text_of(const BaselineGate& gate, const PullRequest& page) {
-  return (gate.compared ? urgent_text(page) : faults_text(gate.results)) + ending("", gate.outcome);
 }
 
 std::string text_of(const BaselineGate& gate) {
@@ -206,7 +199,8 @@ Outcome gate_verb(const GateOptions& options, const Registry& registry) {
       results, gate.baseline, gate.compared ? std::optional(gate.comparison) : std::nullopt, gate.outcome);
   PullRequest page = pull_request_of(
       gate.comparison, gate.baseline ? gate.baseline->recordings.back().results : Results{}, results);
-  put(wanted.json, wanted.quiet ? short_text_of(gate, page) : text_of(gate), to_json(report));
+  const auto urgent = [&] { return gate.compared ? urgent_text(page) : faults_text(results); };
+  put(wanted.json, wanted.quiet ? urgent() + ending("", gate.outcome) : text_of(gate), to_json(report));
   if (!wanted.output.empty()) write_file(wanted.output, to_json(results) + "\n");
   if (!options.reports.empty()) {
     print_visible(stderr, "report: {}\n", write_report(report, options.reports).string());

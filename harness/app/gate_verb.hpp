@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/verbs.hpp"
-#include "assay/compare.hpp"
 #include "assay/outcome.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/ledger/ledger.hpp"

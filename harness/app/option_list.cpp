@@ -17,9 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(double value) { return fmt::format("{}", value); }
-std::string text_of(std::integral auto value) { return fmt::format("{}", value); }
-
 struct Texts {
   std::vector<std::string> operator()(const bool* value) const {
     return *value ? std::vector<std::string>{""} : std::vector<std::string>{};
@@ -36,7 +33,7 @@ struct Texts {
   }
   template <class T>
   std::vector<std::string> operator()(const std::optional<T>* value) const {
-    return *value ? std::vector{text_of(**value)} : std::vector<std::string>{};
+    return *value ? std::vector{fmt::format("{}", **value)} : std::vector<std::string>{};
   }
   template <class T>
   std::vector<std::string> operator()(const std::vector<T>* values) const {
@@ -44,7 +41,7 @@ struct Texts {
   }
   template <class T>
   std::vector<std::string> operator()(const T* value) const {
-    return {text_of(*value)};
+    return {fmt::format("{}", *value)};
   }
 
  private:

@@ -172,10 +172,8 @@ class _Arrays:
         memory = (ctypes.c_char * size).from_address(tensor.data) if size else bytearray(0)
         numpy = self._numpy()
         if numpy is not None:
-            if tensor.type not in _NUMPY:  # bfloat16 and structures: bits
-                dtype = "uint16" if tensor.type == BF16 else f"V{tensor.width}"
-            else:
-                dtype = _NUMPY[tensor.type]
+            bits = "uint16" if tensor.type == BF16 else f"V{tensor.width}"  # of structures, too
+            dtype = _NUMPY.get(tensor.type, bits)
             return numpy.frombuffer(memory, dtype=dtype, count=tensor.size).reshape(extents)
         if self._kind == "torch":
             import torch
@@ -859,8 +857,7 @@ def _write_job(path, loops, now):
         job["loader"] = {"workers": getattr(loader, "num_workers", 0),
                          "prefetch": getattr(loader, "prefetch_factor", None) or 2,
                          "in_order": bool(getattr(loader, "in_order", True))}
-    for run, one in enumerate(training):
-        job["windows"].append({"first_step": 0, "run": run, "step_seconds": one["steps"]})
+    job["windows"] = [{"first_step": 0, "run": run, "step_seconds": one["steps"]} for run, one in enumerate(training)]
     if training:
         job["phases"]["load"] = {"kind": "load", "seconds": sum((one["loads"] for one in training), [])}
     measured = [one["used"] for one in training if one["used"]]

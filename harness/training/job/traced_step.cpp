@@ -365,7 +365,10 @@ class StepReader {
     if (const auto number = step_number(name)) return trace_steps_.add_marker(*number, *span);
     if (is_fetch(name)) trace_steps_.add_fetch(event, *span);
     one.cases = cases_of(name, event.arguments);
-    if (name == "aten::bmm") one.arguments = kept(event.arguments);
+    if (name == "aten::bmm") {
+      one.arguments = kept_.size();
+      kept_.push_back(event.arguments);
+    }
     note_parameters(event, one.span);
     threads_[event.thread].push_back(std::move(one));
   }
@@ -374,10 +377,6 @@ class StepReader {
     const auto [found, is_new] = numbers_.try_emplace(name, names_.size());
     if (is_new) names_.push_back(name);
     return found->second;
-  }
-  std::size_t kept(const std::vector<TraceArgument>& arguments) {
-    kept_.push_back(arguments);
-    return kept_.size() - 1;
   }
 
   /// Adam updates each tensor by one addcdiv_, lists of them by another, or all by one fused operator.
