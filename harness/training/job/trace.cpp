@@ -10,14 +10,65 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <istream>
 #include <iterator>
+#include <memory>
+#include <streambuf>
 #include <system_error>
 
 namespace assay {
 namespace {
+
+/// A file read front to back in pieces, unpacked on the way when it is gzip. Holds one piece at a time,
+/// however long it is. `mender` makes JSON of what it holds.
+class GzipStream : public std::streambuf {
+ public:
+  explicit GzipStream(const std::filesystem::path& file, JsonMender* mender = nullptr)
+      : file_(nullptr, gzclose_r), name_(file.string()), mender_(mender) {
+    std::error_code ignored;
+    const auto status = std::filesystem::status(file, ignored);
+    if (!std::filesystem::exists(status)) throw Error(name_, "there is no such file", "check the name");
+    if (std::filesystem::is_directory(status)) throw Error(name_, "is a folder", "name a file in it");
+    errno = 0;
+    file_.reset(gzopen(name_.c_str(), "rb"));
+    if (file_ == nullptr) {
+      throw Error(name_, "cannot open: " + std::generic_category().message(errno), "check its permissions");
+    }
+  }
+
+ protected:
+  int_type underflow() override {
+    const int count = gzread(file_.get(), piece_.data(), static_cast<unsigned>(piece_.size()));
+    int code = Z_OK;
+    const char* message = gzerror(file_.get(), &code);
+    if (code == Z_BUF_ERROR) {
+      throw Error(name_, "ends in the middle of its compressed data", "the file is cut off: copy it again");
+    }
+    if (count < 0 || code != Z_OK) {
+      throw Error(name_, fmt::format("cannot be unpacked: {}", message),
+                  "the file is damaged: copy it again");
+    }
+    if (count == 0) return traits_type::eof();
+    if (mender_ == nullptr) {
+      setg(piece_.data(), piece_.data(), piece_.data() + count);
+    } else {
+      mended_ = mender_->mended({piece_.data(), static_cast<std::size_t>(count)});
+      if (mended_.empty()) return underflow();
+      setg(mended_.data(), mended_.data(), mended_.data() + mended_.size());
+    }
+    return traits_type::to_int_type(*gptr());
+  }
+
+ private:
+  std::unique_ptr<gzFile_s, int (*)(gzFile_s*)> file_;
+  std::string name_;
+  JsonMender* mender_;
+  std::array<char, 1 << 16> piece_;
+  std::string mended_;
+};
 
 /// Follows the nesting of the document, and fills one event at a time.
 class Handler : public JsonEvents {
@@ -212,40 +263,6 @@ class Allocator {
 };
 
 }  // namespace
-
-GzipStream::GzipStream(const std::filesystem::path& file, JsonMender* mender)
-    : file_(nullptr, gzclose_r), name_(file.string()), mender_(mender) {
-  std::error_code ignored;
-  const auto status = std::filesystem::status(file, ignored);
-  if (!std::filesystem::exists(status)) throw Error(name_, "there is no such file", "check the name");
-  if (std::filesystem::is_directory(status)) throw Error(name_, "is a folder", "name a file in it");
-  errno = 0;
-  file_.reset(gzopen(name_.c_str(), "rb"));
-  if (file_ == nullptr) {
-    throw Error(name_, "cannot open: " + std::generic_category().message(errno), "check its permissions");
-  }
-}
-
-GzipStream::int_type GzipStream::underflow() {
-  const int count = gzread(file_.get(), piece_.data(), static_cast<unsigned>(piece_.size()));
-  int code = Z_OK;
-  const char* message = gzerror(file_.get(), &code);
-  if (code == Z_BUF_ERROR) {
-    throw Error(name_, "ends in the middle of its compressed data", "the file is cut off: copy it again");
-  }
-  if (count < 0 || code != Z_OK) {
-    throw Error(name_, fmt::format("cannot be unpacked: {}", message), "the file is damaged: copy it again");
-  }
-  if (count == 0) return traits_type::eof();
-  if (mender_ == nullptr) {
-    setg(piece_.data(), piece_.data(), piece_.data() + count);
-  } else {
-    mended_ = mender_->mended({piece_.data(), static_cast<std::size_t>(count)});
-    if (mended_.empty()) return underflow();
-    setg(mended_.data(), mended_.data(), mended_.data() + mended_.size());
-  }
-  return traits_type::to_int_type(*gptr());
-}
 
 std::string unpacked(const std::filesystem::path& file, std::size_t most) {
   GzipStream in(file);
