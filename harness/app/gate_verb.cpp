@@ -59,12 +59,11 @@ void write_outputs(const OutcomeOptions& options, PullRequest page, const Result
   page.kept =
       options.output.empty() ? "-o FILE keeps them" : options.output.filename().string() + " has them";
   if (!options.markdown.empty()) write_file(options.markdown, pull_request_markdown(page));
-  const CiFiles& files = options.ci;
-  if (!files.junit.empty())
-    write_file(files.junit, to_junit(page.comparison, after, page.command, nothing_decided(outcome)));
-  if (!files.code_quality.empty()) {
+  if (!options.junit.empty())
+    write_file(options.junit, to_junit(page.comparison, after, page.command, nothing_decided(outcome)));
+  if (!options.code_quality.empty()) {
     const std::string suite = options.suite.empty() ? after.suite : options.suite.string();
-    write_file(files.code_quality, gitlab_code_quality(page, suite));
+    write_file(options.code_quality, gitlab_code_quality(page, suite));
   }
   if (!variable("GITHUB_ACTIONS").value_or("").empty())
     put_github_outputs(options.json, page, after, outcome);

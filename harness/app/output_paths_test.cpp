@@ -35,7 +35,7 @@ class Outputs : public ::testing::Test {
 
 TEST_F(Outputs, AreNotTouchedWhenTheyAreLookedAt) {
   write_file(in_folder("old.json"), "old");
-  accepts(GateOptions{.outcome = {.output = in_folder("old.json"), .ci = {.junit = in_folder("new.xml")}}});
+  accepts(GateOptions{.outcome = {.output = in_folder("old.json"), .junit = in_folder("new.xml")}});
   EXPECT_EQ(read_file(in_folder("old.json")), "old");
   EXPECT_FALSE(fs::exists(in_folder("new.xml")));
 }
@@ -45,7 +45,7 @@ TEST_F(Outputs, NeedAFolderAndAreNone) {
   refuses(GateOptions{.outcome = {.json = in_folder("none/r.json").string()}}, "--json ",
           "there is no folder");
   refuses(ScoreOptions{.markdown = scratch.path()}, "--md ", "is a folder");
-  refuses(GateOptions{.outcome = {.ci = {.junit = scratch.path()}}}, "--junit ", "is a folder");
+  refuses(GateOptions{.outcome = {.junit = scratch.path()}}, "--junit ", "is a folder");
 }
 
 TEST_F(Outputs, MayBeFoldersThatAreStillToBeMade) {
@@ -67,12 +67,12 @@ TEST_F(Outputs, AreNotTwiceTheSameFile) {
           "is the file of --md as well");
   write_file(in_folder("r"), "");
   fs::create_symlink(in_folder("r"), in_folder("link"));
-  refuses(GateOptions{.outcome = {.ci = {.junit = in_folder("r")}, .json = in_folder("link").string()}},
-          "--junit ", "of --json as well");
+  refuses(GateOptions{.outcome = {.junit = in_folder("r"), .json = in_folder("link").string()}}, "--junit ",
+          "of --json as well");
 }
 
 TEST_F(Outputs, MayBeDevices) {
-  accepts(GateOptions{.outcome = {.output = "/dev/null", .ci = {.junit = "/dev/null"}, .json = "-"}});
+  accepts(GateOptions{.outcome = {.output = "/dev/null", .junit = "/dev/null", .json = "-"}});
 }
 
 }  // namespace

@@ -192,8 +192,8 @@ void describe_outputs(OptionList& o, OutcomeOptions& options, bool has_comment =
   page(o, options.page);
   OptionRule junit = output_file;
   junit.variables = {"XML_OUTPUT_FILE"};
-  o("--junit", &options.ci.junit, "write a JUnit file, a test case per trial", junit);
-  o("--code-quality", &options.ci.code_quality, "write what fails as GitLab's Code Quality reads it",
+  o("--junit", &options.junit, "write a JUnit file, a test case per trial", junit);
+  o("--code-quality", &options.code_quality, "write what fails as GitLab's Code Quality reads it",
     output_file);
 }
 

@@ -139,18 +139,13 @@ struct PageFiles {
   std::filesystem::path html, svg;
 };
 
-/// Files of an outcome that CI engines read.
-struct CiFiles {
-  std::filesystem::path junit, code_quality;
-};
-
 /// How a gate decides, and where it leaves its outcome: the same for samples just taken and for stored ones.
 struct OutcomeOptions {
   std::filesystem::path suite;  ///< empty where only its name is known
   GateRules rules;              ///< but for the suite and the day
   std::filesystem::path output, markdown;
   PageFiles page;
-  CiFiles ci;
+  std::filesystem::path junit, code_quality;  ///< that CI engines read
   std::string json;
   bool quiet = false;
 };
