@@ -143,24 +143,6 @@ GateRules rules_of(const OutcomeOptions& options) {
   return out;
 }
 
-TwoBuilds new_run(const ProgramsOptions& options, std::string command, double usual_limit) {
-  return {.base = {.name = options.base},
-          .head = {.name = options.head.empty() ? "this program" : options.head},
-          .machine = this_machine(),
-          .date = utc_now(),
-          .seed = options.seed,
-          .command = std::move(command),
-          .filter = options.filter,
-          .policy = policy_with(options.limit.value_or(usual_limit)),
-          .budget_seconds = options.budget_seconds};
-}
-
-Outcome measured_and_ended(const OutcomeOptions& options,
-                           const std::function<TwoBuilds(const Hooks&)>& gate) {
-  const TwoBuilds run = gate(Progress(options.quiet).hooks());
-  return end_two_builds(options, run);
-}
-
 Outcome end_two_builds(const OutcomeOptions& options, const TwoBuilds& run) {
   const TwoBuildsOutcome end =
       judged(run, find_ledger(options.rules.baselines, run.suite), rules_of(options));

@@ -222,6 +222,27 @@ BuildsGateRequest request_of(const BuildsOptions& options, const Registry& regis
   return out;
 }
 
+/// A run of which nothing was measured yet: `command` repeats it, but for the filter, and `usual_limit` is
+/// the time ratio that is still the same where the user gave none.
+TwoBuilds new_run(const ProgramsOptions& options, std::string command, double usual_limit) {
+  return {.base = {.name = options.base},
+          .head = {.name = options.head.empty() ? "this program" : options.head},
+          .machine = this_machine(),
+          .date = utc_now(),
+          .seed = options.seed,
+          .command = std::move(command),
+          .filter = options.filter,
+          .policy = policy_with(options.limit.value_or(usual_limit)),
+          .budget_seconds = options.budget_seconds};
+}
+
+/// Lets `gate` measure under a line that shows how far it is, and ends with the outcome.
+Outcome measured_and_ended(const OutcomeOptions& options,
+                           const std::function<TwoBuilds(const Hooks&)>& gate) {
+  const TwoBuilds run = gate(Progress(options.quiet).hooks());
+  return end_two_builds(options, run);
+}
+
 /// The command that repeats a gate of these sides, but for the filter.
 using CommandOfSides = std::function<std::string(const Bundle&)>;
 
