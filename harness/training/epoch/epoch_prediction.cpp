@@ -215,10 +215,7 @@ class Trace {
   std::string events_;
 };
 
-/// Events one after the other.
-using Phases = std::initializer_list<std::pair<const char*, double>>;
-
-void add_phases(Trace& trace, double at, Phases phases) {
+void add_phases(Trace& trace, double at, std::initializer_list<std::pair<const char*, double>> phases) {
   for (const auto& [phase, seconds] : phases) {
     trace.slice(0, phase, at, seconds);
     at += seconds;
