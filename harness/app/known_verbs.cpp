@@ -283,13 +283,6 @@ void require_same_build() {
               way_to_teeth(program));
 }
 
-std::vector<std::string> arguments_of_this_process() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::vector<std::string> out;
-  for (std::string word; std::getline(file, word, '\0');) out.push_back(word);
-  return out;
-}
-
 }  // namespace
 
 Json known_bad_schema() { return schema_of<TriedVariants<RejectedCode>>(); }
@@ -411,7 +404,9 @@ void require_teeth(const Registry& registry, std::string_view request) {
                 "needs the program assay-teeth, which has the kernels that are wrong or cheat",
                 way_to_teeth(program));
   }
-  std::vector<std::string> words = arguments_of_this_process();
+  std::ifstream own_arguments("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(own_arguments, word, '\0');) words.push_back(word);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -115,11 +115,6 @@ void require_planned(const std::string& key, const Suite& suite, const Registry&
                           fmt::join(near_names(key, keys, 3), "\n    ")));
 }
 
-Date last_day(const std::string& text) {
-  if (const auto date = date_from(text)) return *date;
-  throw Error("--until " + text, "is no day", "write it as 2026-10-01");
-}
-
 /// `height=1300`, as the part of an acceptance that it is.
 Acceptance figure_from(const std::string& text) {
   const std::size_t equals = text.rfind('=');
@@ -254,10 +249,12 @@ Outcome accept_verb(const AcceptOptions& options, const Registry& registry) {
   return changed(options.ledger, registry, [&](Ledger& ledger, const Suite& suite) {
     require_planned(options.key, suite, registry);
     Acceptance one = options.figure.empty() ? Acceptance{} : figure_from(options.figure);
+    const auto last_day = date_from(options.until);
+    if (!last_day) throw Error("--until " + options.until, "is no day", "write it as 2026-10-01");
     one.key = options.key;
     one.ratio = options.ratio;
     one.reason = options.reason;
-    one.until = last_day(options.until);
+    one.until = *last_day;
     one.accepted_on = today();
     one.commit = build_info().commit;
     accept(ledger, one);

@@ -333,12 +333,6 @@ Outcome told(const SelfTest& found, const std::filesystem::path& markdown, bool 
   return outcome;
 }
 
-WrappedCommand as_typed(const std::vector<std::string>& words) {
-  std::vector<std::string> typed;
-  for (const std::string& word : words) typed.push_back(shell_word(word));
-  return {words, fmt::format("{}", fmt::join(typed, " "))};
-}
-
 /// Says what was measured under one name, and which slow-down a gate would see.
 std::string text_of(const TrialResult& trial, const CommandOptions& options, double run_seconds) {
   std::vector<double> runs;
@@ -458,7 +452,9 @@ Outcome commands_verb(const CommandsOptions& options) {
 }
 
 Outcome command_verb(const CommandOptions& options) {
-  const WrappedCommand command = as_typed(options.command);
+  std::vector<std::string> typed;
+  for (const std::string& word : options.command) typed.push_back(shell_word(word));
+  const WrappedCommand command{options.command, fmt::format("{}", fmt::join(typed, " "))};
   Results results{.machine = this_machine(),
                   .commit = "unknown",
                   .date = utc_now(),

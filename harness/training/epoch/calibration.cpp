@@ -68,10 +68,6 @@ std::vector<double> load_seconds(const Job& job) {
   return out;
 }
 
-bool is_cold(const TimedWindow& window) {
-  return window.cache == PageCache::cold && window.resident_before && window.resident_after;
-}
-
 double rate_of(const TimedWindow& window) {
   const double before = std::max(unseen, 1 - *window.resident_before);
   const double after = std::max(unseen, 1 - *window.resident_after);
@@ -99,7 +95,7 @@ std::optional<ColdPages> cold_pages_of(const Job& job) {
     left = left.subspan(own.size());
     const double seconds = std::accumulate(own.begin(), own.end(), 0.0);
     const auto steps = static_cast<double>(window.steps);
-    if (is_cold(window)) {
+    if (window.cache == PageCache::cold && window.resident_before && window.resident_after) {
       cold.emplace_back(&window, seconds);
       rates += steps * rate_of(window);
       cold_steps += steps;
