@@ -24,12 +24,6 @@
 namespace assay {
 namespace {
 
-/// The line of an outcome that leaves open what was asked; empty for others.
-std::string nothing_decided(const Outcome& outcome) {
-  const int code = outcome.exit_code();
-  return code == exit_code::undecided || code == exit_code::interrupted ? outcome.line() : "";
-}
-
 std::size_t size_of(const std::string& file) {
   std::error_code none;
   const auto size = std::filesystem::file_size(file, none);
@@ -59,8 +53,11 @@ void write_outputs(const OutcomeOptions& options, PullRequest page, const Result
   page.kept =
       options.output.empty() ? "-o FILE keeps them" : options.output.filename().string() + " has them";
   if (!options.markdown.empty()) write_file(options.markdown, pull_request_markdown(page));
-  if (!options.junit.empty())
-    write_file(options.junit, to_junit(page.comparison, after, page.command, nothing_decided(outcome)));
+  if (!options.junit.empty()) {
+    const int code = outcome.exit_code();
+    const bool is_open = code == exit_code::undecided || code == exit_code::interrupted;
+    write_file(options.junit, to_junit(page.comparison, after, page.command, is_open ? outcome.line() : ""));
+  }
   if (!options.code_quality.empty()) {
     const std::string suite = options.suite.empty() ? after.suite : options.suite.string();
     write_file(options.code_quality, gitlab_code_quality(page, suite));

@@ -259,13 +259,6 @@ std::vector<std::string> consequences_of(const TuneRuling& ruling) {
   return out;
 }
 
-/// Why a file is not used, or nothing.
-std::string unfit(const TunedKernels& tuned) {
-  if (tuned.machine != this_machine().key) return fmt::format("it is of the machine {}", tuned.machine);
-  if (tuned.version != build_info().version) return fmt::format("it is of version {}", tuned.version);
-  return "";
-}
-
 /// kernels.json in the cache_folder(); empty where there is none.
 std::filesystem::path tuned_kernels_file() {
   const std::filesystem::path folder = cache_folder();
@@ -428,8 +421,11 @@ std::string use_tuned_kernels() {
   try {
     const auto tuned =
         value_from<TunedKernels>(read_file(file), file.string(), "run `assay tune kernels` again");
-    why = unfit(tuned);
-    if (why.empty()) {
+    if (tuned.machine != this_machine().key) {
+      why = fmt::format("it is of the machine {}", tuned.machine);
+    } else if (tuned.version != build_info().version) {
+      why = fmt::format("it is of version {}", tuned.version);
+    } else {
       static_cast<void>(cache_sizes_from(tuned.caches, file.string() + ": caches"));
       setenv(caches_variable, tuned.caches.c_str(), 1);
       return "";
