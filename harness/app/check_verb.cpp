@@ -120,27 +120,18 @@ Containment containment_of(const CheckOptions& options) {
   return {.own_process = true, .time_limit = options.time_limit};
 }
 
-/// The rows of these checks; what(check) says what was checked.
-template <class What>
-std::vector<Row> rows_of(std::vector<CornerCheck> checks, const What& what) {
-  std::vector<Row> out;
-  for (CornerCheck& c : checks) {
-    std::string words = what(c);
-    out.push_back({std::move(c), std::move(words)});
-  }
-  return out;
-}
-
 Checks check_corner_cases(const CheckOptions& options, const Registry& registry, const Hooks& hooks) {
   const Machine machine = this_machine();
   PassedCorners passed(usual_passed_corners(), machine);
-  std::vector<CornerCheck> checks = check_corners(registry, options.filter, machine.cores, options.seed,
-                                                  hooks, Kin::sound, containment_of(options));
+  const std::vector<CornerCheck> checks = check_corners(registry, options.filter, machine.cores, options.seed,
+                                                        hooks, Kin::sound, containment_of(options));
   if (!hooks.stopped()) {
     passed.note(registry.operations(), checks);
     passed.save();
   }
-  return {.rows = rows_of(std::move(checks), [](const CornerCheck& c) { return in_words(c); })};
+  Checks out;
+  for (const CornerCheck& c : checks) out.rows.push_back({c, in_words(c)});
+  return out;
 }
 
 /// The requests in a trace of the PyTorch profiler, as a file that memory-pool contracts read.
@@ -189,10 +180,10 @@ Checks check_trace(const CheckTraceOptions& options, const Registry& registry, c
   const auto profiled = profiled_requests(options);
   if (profiled) out.about = allocator_text(profiled->events);
   const std::filesystem::path& problem = profiled ? profiled->file : options.trace;
-  out.rows = rows_of(
-      check_file(registry, options.check.filter, problem, options.check.seed, hooks,
-                 containment_of(options.check)),
-      [&](const CornerCheck& c) { return fmt::format("{} ({})", options.trace.string(), c.problem); });
+  const auto checks = check_file(registry, options.check.filter, problem, options.check.seed, hooks,
+                                 containment_of(options.check));
+  for (const CornerCheck& c : checks)
+    out.rows.push_back({c, fmt::format("{} ({})", options.trace.string(), c.problem)});
   return out;
 }
 
