@@ -23,7 +23,7 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
+#include <optional>
 
 namespace assay {
 namespace {
@@ -134,29 +134,6 @@ Checks check_corner_cases(const CheckOptions& options, const Registry& registry,
   return out;
 }
 
-/// The requests in a trace of the PyTorch profiler, as a file that memory-pool contracts read.
-struct ProfiledRequests {
-  MemoryEvents events;
-  ScratchFolder folder;
-  std::filesystem::path file = folder.path() / "requests.csv";
-};
-
-/// Nothing where the file is no such trace, but the problem itself.
-std::unique_ptr<ProfiledRequests> profiled_requests(const CheckTraceOptions& options) {
-  const bool is_trace = std::filesystem::is_regular_file(options.trace) && is_chrome_trace(options.trace);
-  if (!is_trace && !options.requests.empty()) {
-    throw Error("--requests", options.trace.string() + " is no trace of the PyTorch profiler",
-                "leave it out");
-  }
-  if (!is_trace) return nullptr;
-  auto out = std::make_unique<ProfiledRequests>();
-  out->events = read_memory_events(options.trace);
-  const std::string csv = requests_csv(out->events);
-  write_file(out->file, csv);
-  if (!options.requests.empty()) write_file(options.requests, csv);
-  return out;
-}
-
 /// Returns the need of the trace's allocator, in the words of the figures that plans of its requests have.
 std::string allocator_text(const MemoryEvents& events) {
   std::string out = fmt::format(
@@ -175,11 +152,25 @@ std::string allocator_text(const MemoryEvents& events) {
                            100 * gap, 100 * gap / (1 + gap));
 }
 
+/// The file is the problem itself, or a trace of the PyTorch profiler, whose requests become a file that
+/// memory-pool contracts read.
 Checks check_trace(const CheckTraceOptions& options, const Registry& registry, const Hooks& hooks) {
+  const bool is_trace = std::filesystem::is_regular_file(options.trace) && is_chrome_trace(options.trace);
+  if (!is_trace && !options.requests.empty()) {
+    throw Error("--requests", options.trace.string() + " is no trace of the PyTorch profiler",
+                "leave it out");
+  }
   Checks out;
-  const auto profiled = profiled_requests(options);
-  if (profiled) out.about = allocator_text(profiled->events);
-  const std::filesystem::path& problem = profiled ? profiled->file : options.trace;
+  std::filesystem::path problem = options.trace;
+  std::optional<ScratchFolder> folder;
+  if (is_trace) {
+    const MemoryEvents events = read_memory_events(options.trace);
+    const std::string csv = requests_csv(events);
+    problem = folder.emplace().path() / "requests.csv";
+    write_file(problem, csv);
+    if (!options.requests.empty()) write_file(options.requests, csv);
+    out.about = allocator_text(events);
+  }
   const auto checks = check_file(registry, options.check.filter, problem, options.check.seed, hooks,
                                  containment_of(options.check));
   for (const CornerCheck& c : checks)

@@ -187,22 +187,6 @@ Outcome merge(const MergeOptions& options) {
   return outcome;
 }
 
-void add_job(ClaimEvidence& evidence, const std::string& text, const std::string& where) {
-  const Job job = read_phases_json(text, where);
-  evidence.jobs.push_back(job.name);
-  for (const LintFinding& one : lint(job)) {
-    if (one.contradiction) evidence.contradictions.push_back({job.name, one.field, one.text});
-  }
-}
-
-void add_epochs(ClaimEvidence& evidence, const std::string& text, const std::string& where) {
-  for (const LoggedEpoch& epoch : epoch_log_from(text, where)) {
-    for (const LoggedModel& one : epoch.models) {
-      evidence.epochs.push_back({one.model, one.seconds.middle / epoch.seconds - 1, epoch.other_busy_share});
-    }
-  }
-}
-
 /// Adds a file, whose kind the schema at its beginning tells.
 void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
   const std::string text = read_file(file), where = file.string();
@@ -212,7 +196,12 @@ void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
   };
   std::string what;
   if (is("epoch_log")) {
-    add_epochs(evidence, text, where);
+    for (const LoggedEpoch& epoch : epoch_log_from(text, where)) {
+      for (const LoggedModel& one : epoch.models) {
+        evidence.epochs.push_back(
+            {one.model, one.seconds.middle / epoch.seconds - 1, epoch.other_busy_share});
+      }
+    }
     what = "epochs that were predicted and then run";
   } else if (is("known_bad")) {
     auto file = value_from<TriedVariants<RejectedCode>>(
@@ -220,7 +209,11 @@ void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
     std::ranges::move(file.variants, std::back_inserter(evidence.known_bad));
     what = "checks of published code that is known to be bad";
   } else if (is("job")) {
-    add_job(evidence, text, where);
+    const Job job = read_phases_json(text, where);
+    evidence.jobs.push_back(job.name);
+    for (const LintFinding& one : lint(job)) {
+      if (one.contradiction) evidence.contradictions.push_back({job.name, one.field, one.text});
+    }
     what = "figures as published";
   } else if (is("result")) {
     evidence.results.push_back(results_from_json(text, where));
