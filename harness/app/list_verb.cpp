@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -109,10 +108,10 @@ std::vector<ListedChoice> choices_of(const Operation& operation, std::size_t var
   return out;
 }
 
-/// Returns the operation with the variants that `wants` selects: variants for use or, if `known`, variants
-/// that are kept for the tests of checks. `problems` are the problems that the user asked about, if any.
+/// Returns the operation with the variants that are wanted: variants for use or, if `known`, variants that
+/// are kept for the tests of checks. `problems` are the problems that the user asked about, if any.
 ListedOperation listed(const Operation& operation, const std::vector<std::string>& problems, bool known,
-                       const std::function<bool(const VariantInfo&)>& wants) {
+                       const Filter& wanted) {
   ListedOperation out{.name = std::string(operation.name()),
                       .about = std::string(operation.about()),
                       .version = operation.version(),
@@ -130,7 +129,8 @@ ListedOperation listed(const Operation& operation, const std::vector<std::string
   for (const Fill fill : operation.fills()) out.fills.emplace_back(to_string(fill));
   for (std::size_t v = 0; v < operation.variants().size(); ++v) {
     const VariantInfo& variant = operation.variants()[v];
-    if ((variant.kin() != Kin::sound) != known || !wants(variant)) continue;
+    const bool is_wanted = wanted.selects(fmt::format("{}/{}", operation.name(), variant.name));
+    if ((variant.kin() != Kin::sound) != known || !is_wanted) continue;
     const std::string& problem = problems.empty() ? out.corner_cases.front() : problems.front();
     out.variants.push_back(
         {variant, operation.unfit(v, problem, Context{}), choices_of(operation, v, problems)});
@@ -149,14 +149,12 @@ std::vector<ListedOperation> selected(const Registry& registry, const std::strin
       entry->second.push_back(fields_of(operation, row.problem, row.file));
     }
     for (const auto& [operation, problems] : asked)
-      out.push_back(listed(*operation, problems, known, [](const VariantInfo&) { return true; }));
+      out.push_back(listed(*operation, problems, known, Filter("", registry)));
     return out;
   }
   const Filter wanted(filter, registry);
   for (const Operation* operation : registry.operations()) {
-    ListedOperation next = listed(*operation, {}, known, [&](const VariantInfo& variant) {
-      return wanted.selects(fmt::format("{}/{}", operation->name(), variant.name));
-    });
+    ListedOperation next = listed(*operation, {}, known, wanted);
     if (!next.variants.empty()) out.push_back(std::move(next));
   }
   if (out.empty()) {

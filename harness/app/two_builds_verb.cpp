@@ -28,6 +28,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -92,10 +93,9 @@ Registry registry_with(const std::filesystem::path& plugin) {
   return out;
 }
 
-/// Calls `use` with that registry where the head is a plug-in, else with `linked`.
-template <class Use>
-Outcome with_operations_of(const std::string& head, const Registry& linked, const Use& use) {
-  return is_shared_library(head) ? use(registry_with(head)) : use(linked);
+/// That registry where the head is a plug-in, else nothing.
+std::optional<Registry> operations_of(const std::string& head) {
+  return is_shared_library(head) ? std::optional(registry_with(head)) : std::nullopt;
 }
 
 /// Whether a side is built.
@@ -378,11 +378,11 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
       return gate_sides(options, request_of(options, registry), std::move(sides), command, registry, hooks);
     });
   }
-  return with_operations_of(programs.head, linked, [&](const Registry& registry) {
-    const BuildsGateRequest request = request_of(options, registry);
-    return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
-      return gate_sides(options, request, sides_of(options, {}, hooks), command, registry, hooks);
-    });
+  const std::optional<Registry> own = operations_of(programs.head);
+  const Registry& registry = own ? *own : linked;
+  const BuildsGateRequest request = request_of(options, registry);
+  return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
+    return gate_sides(options, request, sides_of(options, {}, hooks), command, registry, hooks);
   });
 }
 
@@ -401,11 +401,11 @@ Outcome bundle_verb(const BundleOptions& given, const Registry& linked) {
       return gate_programs(options.builds, std::move(sides), command, hooks);
     });
   }
-  return with_operations_of(sides.head.links.front().string(), linked, [&](const Registry& registry) {
-    const BuildsGateRequest request = request_of(options.builds, registry);
-    return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
-      return gate_sides(options.builds, request, std::move(sides), command, registry, hooks);
-    });
+  const std::optional<Registry> own = operations_of(sides.head.links.front().string());
+  const Registry& registry = own ? *own : linked;
+  const BuildsGateRequest request = request_of(options.builds, registry);
+  return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
+    return gate_sides(options.builds, request, std::move(sides), command, registry, hooks);
   });
 }
 

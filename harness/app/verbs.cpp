@@ -190,9 +190,8 @@ void describe_outputs(OptionList& o, OutcomeOptions& options, bool has_comment =
   quiet(o, options.quiet);
   if (has_comment) comment(o, options.markdown);
   page(o, options.page);
-  OptionRule junit = output_file;
-  junit.variables = {"XML_OUTPUT_FILE"};
-  o("--junit", &options.junit, "write a JUnit file, a test case per trial", junit);
+  o("--junit", &options.junit, "write a JUnit file, a test case per trial",
+    {.writes = Writes::file, .repeated = false, .variables = {"XML_OUTPUT_FILE"}});
   o("--code-quality", &options.code_quality, "write what fails as GitLab's Code Quality reads it",
     output_file);
 }
