@@ -34,20 +34,18 @@ std::vector<std::string> words_until_null(const char* const* words) {
   return out;
 }
 
-assay::Registry registry_with(const assay_plugin* plugin) {
-  assay::Registry out = assay::Registry::linked();
-  if (plugin != nullptr) {
-    const std::string name = plugin->provider == nullptr ? "the caller" : plugin->provider;
-    assay::add_plugin(out, name, *plugin);
-  }
-  return out;
-}
-
 }  // namespace
 
 int assay_main(const assay_plugin* plugin, const char* const* self, int argc, const char* const* argv) {
   const KeptHandlers handlers;
-  const auto registry = [plugin] { return registry_with(plugin); };
+  const auto registry = [plugin] {
+    assay::Registry out = assay::Registry::linked();
+    if (plugin != nullptr) {
+      const std::string name = plugin->provider == nullptr ? "the caller" : plugin->provider;
+      assay::add_plugin(out, name, *plugin);
+    }
+    return out;
+  };
   const auto run = [registry](const std::vector<std::string>& arguments) {
     std::vector<const char*> words{"assay"};
     for (const std::string& argument : arguments) words.push_back(argument.c_str());

@@ -58,7 +58,6 @@ std::string text_of(const RejectedCode& r) {
                            r.checks, r.first->what, r.first->detail);
 }
 
-constexpr std::array<std::string_view, 2> kinds{"cheat", "honest"};
 constexpr std::size_t widest = 80;
 
 /// How often one stage rejected a variant, and what it said first.
@@ -102,7 +101,7 @@ struct Tried {
 
 void describe(Fields& f, Tried& one) {
   describe(f, one.checks);
-  f.derived("kind", std::string(kinds[one.kin == Kin::known_honest ? 1 : 0]));
+  f.derived("kind", std::string(one.kin == Kin::known_honest ? "honest" : "cheat"));
   f("problem", one.problem, {.about = "that it was timed with"});
   f("skipped", one.skipped, {.terse = true, .about = "why it was not tried"});
   ASSAY_FIELDS(f, one, repeats, check, run, gate);

@@ -61,8 +61,7 @@ inline constexpr std::string_view with_experience = "the same setting, M4 with t
 /// Sums up, where the log has such predictions:
 ///  - those of each model for the setting that was run;
 ///  - M4 in the interval that was made with the epochs before;
-///  - M4 at the pace of the epoch: all that it predicted is multiplied by the time of steps without loading
-///    in the epoch over their time in the calibration, so that the model's own error is left;
+///  - M4 at the pace of the epoch, which the table explains, so that the model's own error is left;
 ///  - each kind of segment, `validation alone`;
 ///  - M4 for other settings of the same job, against the median of the epochs that were run with them, and at
 ///    the pace of each of these.

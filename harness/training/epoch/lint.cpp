@@ -265,7 +265,6 @@ class Linter {
   /// The way in which one row counts steps, where floor and ceil differ.
   struct Convention {
     std::string field, text;
-    bool floor = true;
   };
 
   void count(Index steps, Index batch) {
@@ -277,25 +276,25 @@ class Linter {
             fmt::format("{} is neither floor nor ceil of {}, which are {} and {}", count_text(steps),
                         quotient, count_text(kept.full), count_text(kept.steps())));
     } else if (kept.partial_samples > 0) {
-      conventions_.push_back(
-          {here_ + ".steps",
-           fmt::format("{} is {} of {}", count_text(steps), floor ? "floor" : "ceil", quotient), floor});
+      std::optional<Convention>& first = floor ? floor_ : ceil_;
+      if (!first) {
+        first = Convention{here_ + ".steps", fmt::format("{} is {} of {}", count_text(steps),
+                                                         floor ? "floor" : "ceil", quotient)};
+      }
     }
   }
 
   void step_conventions() {
-    const auto floor = std::ranges::find(conventions_, true, &Convention::floor);
-    const auto ceil = std::ranges::find(conventions_, false, &Convention::floor);
-    if (floor == conventions_.end() || ceil == conventions_.end()) return;
-    found(Rule::step_count, floor->field + " and " + ceil->field,
-          fmt::format("the last batch is dropped in one row and kept in another: {}, {}", floor->text,
-                      ceil->text));
+    if (!floor_ || !ceil_) return;
+    found(Rule::step_count, floor_->field + " and " + ceil_->field,
+          fmt::format("the last batch is dropped in one row and kept in another: {}, {}", floor_->text,
+                      ceil_->text));
   }
 
   const Job& job_;
   std::vector<LintFinding> out_;
-  std::string here_, row_;  ///< of the claim that is checked
-  std::vector<Convention> conventions_;
+  std::string here_, row_;                  ///< of the claim that is checked
+  std::optional<Convention> floor_, ceil_;  ///< of the first row that counts so
 };
 
 }  // namespace

@@ -26,9 +26,8 @@
 
 namespace assay {
 
-/// The delay of batches while pages that they need are not in memory: batch i takes longer by first exp(-rate
-/// i), since every batch that is read, with the pages that the kernel reads around it, leaves fewer pages
-/// missing.
+/// The delay of batches while pages that they need are not in memory, as ColdPages has it: batch i takes
+/// longer by first exp(-rate i).
 struct Fading {
   double first = 0;  ///< seconds
   double rate = 0;
