@@ -66,13 +66,6 @@ void write_outputs(const OutcomeOptions& options, PullRequest page, const Result
     put_github_outputs(options.json, page, after, outcome);
 }
 
-/// The command that repeats the largest slow-down; no repetition of this gate shows what several steps add up
-/// to.
-std::string next_command(const TwoBuilds& run, const Comparison& comparison) {
-  const ComparedRow* worst = largest_slow_down(comparison, /*crept_too=*/false);
-  return run.partial || worst == nullptr ? "" : repeat_command(run.command, worst->key);
-}
-
 /// Says what to do about the largest slow-down, or else about the first worse figure; empty if there is none.
 /// `suite` as commands name it.
 std::string next_of(const Comparison& comparison, const std::string& suite) {
@@ -147,9 +140,11 @@ Outcome end_two_builds(const OutcomeOptions& options, const TwoBuilds& run) {
   PullRequest page = pull_request_of(run, end.findings);
   std::string text = pull_request_text(page);
   if (!end.ledger.empty()) text += fmt::format("{}\n", fmt::join(end.ledger, "\n"));
+  // No repetition of this gate shows what several steps add up to.
+  const ComparedRow* worst = largest_slow_down(comparison, /*crept_too=*/false);
+  const std::string next = run.partial || worst == nullptr ? "" : repeat_command(run.command, worst->key);
   put(options.json,
-      options.quiet ? urgent_text(page) + ending("", end.outcome)
-                    : text + ending(next_command(run, comparison), end.outcome),
+      options.quiet ? urgent_text(page) + ending("", end.outcome) : text + ending(next, end.outcome),
       to_json(comparison));
   if (!options.output.empty()) write_file(options.output, to_json(run) + "\n");
   std::ranges::copy(end.ledger, std::back_inserter(page.remarks));

@@ -57,11 +57,10 @@ struct OptionRule {
   bool joined = false;                   ///< words behind it are part of it, with spaces between
   std::string_view needs{}, excludes{};  ///< another option
   Writes writes = Writes::nothing;
-  bool repeated = true;  ///< belongs in the command that repeats a run
-  std::vector<std::string_view>
-      variables{};             ///< of the environment, first wins; where the option is not given
-  bool hidden = false;         ///< not for the help
-  bool behind_dashes = false;  ///< takes what stands behind `--`, word by word
+  bool repeated = true;                       ///< belongs in the command that repeats a run
+  std::vector<std::string_view> variables{};  ///< of the environment, where it is not given; the first wins
+  bool hidden = false;                        ///< not for the help
+  bool behind_dashes = false;                 ///< takes what stands behind `--`, word by word
 };
 inline const OptionRule output_file{.writes = Writes::file, .repeated = false};
 inline const OptionRule output_folder{.writes = Writes::folder, .repeated = false};

@@ -177,12 +177,6 @@ Outcome watch(const PredictOptions& options) {
 
 std::string hash_of(const std::string& text) { return fmt::format("{:016x}", fnv1a(text)); }
 
-/// The epochs of a log that may not have begun yet.
-std::vector<LoggedEpoch> logged(const std::filesystem::path& log) {
-  if (log.empty() || !std::filesystem::exists(log)) return {};
-  return epoch_log_from(read_file(log), log.string());
-}
-
 std::string losses_line(const TrainingPlan& plan, const EpochTimes& times) {
   std::string out = fmt::format("loss: {:.4g} at the first step, {:.4g} at the last",
                                 times.steps.front().mean_loss, times.steps.back().mean_loss);
@@ -199,7 +193,9 @@ std::string losses_line(const TrainingPlan& plan, const EpochTimes& times) {
 
 Outcome one_epoch(const std::filesystem::path& file, const EpochOptions& options) {
   const TrainingJob job = training_job_from_json(read_file(file), file);
-  const auto earlier = logged(options.log);
+  std::vector<LoggedEpoch> earlier;  // none of a log that has not begun yet
+  if (!options.log.empty() && std::filesystem::exists(options.log))
+    earlier = epoch_log_from(read_file(options.log), options.log.string());
   require_memory(job.plan, file.string(), this_machine().memory_bytes);
   const auto training = TrainingMaker::made(job.plan);
 

@@ -34,12 +34,6 @@
 namespace assay {
 namespace {
 
-void touch(const std::string& file) {
-  if (std::ofstream(file, std::ios::app)) return;
-  throw Error(file, "cannot be made, and a test runner waits for it",
-              "check the folder named by GTEST_SHARD_STATUS_FILE or TEST_SHARD_STATUS_FILE");
-}
-
 Outcome list_keys(const Registry& registry, const RunRequest& request) {
   const Machine machine = this_machine();
   const auto plan = make_plan(registry, request.suite, request.selection, machine);
@@ -148,7 +142,11 @@ Hooks served_hooks() {
 
 std::optional<Shard> shard_of_this_process(const ShardOptions& options) {
   const ShardChoice choice = chosen_shard(options, std::getenv);
-  for (const std::string& file : choice.status_files) touch(file);
+  for (const std::string& file : choice.status_files) {
+    if (std::ofstream(file, std::ios::app)) continue;
+    throw Error(file, "cannot be made, and a test runner waits for it",
+                "check the folder named by GTEST_SHARD_STATUS_FILE or TEST_SHARD_STATUS_FILE");
+  }
   if (choice.shard) {
     print_visible(stderr, "shard {} of 0 to {}, by {}\n", choice.shard->index, choice.shard->count - 1,
                   choice.source);

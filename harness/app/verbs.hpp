@@ -167,9 +167,8 @@ inline constexpr double usual_limit_of_programs = 1.03;
 /// `gate` of two programs of Google Benchmark, and what gates of two builds and of commands have in common
 /// with it.
 struct ProgramsOptions {
-  std::string base, head;  ///< a program, or a git revision to build; empty head is this program
-  std::filesystem::path
-      base_build{};  ///< a program of the base, or its build folder, that was built elsewhere
+  std::string base, head;              ///< a program, or a git revision to build; empty head is this program
+  std::filesystem::path base_build{};  ///< the program of a base that was built elsewhere, or its folder
   std::string filter;
   std::optional<double> limit;
   double budget_seconds = 300;

@@ -100,13 +100,6 @@ std::vector<double> regrets_of(const std::vector<LoggedEpoch>& log, Taken taken)
   return out;
 }
 
-/// Returns how much slower the machine was in that epoch than in its calibration; 0: not known.
-double pace_of(const LoggedEpoch& predicted, const LoggedEpoch& run) {
-  return predicted.predicted_step > 0 && goes_with_the_machine(run)
-             ? run.measured_step / predicted.predicted_step
-             : 0;
-}
-
 /// Describes times that were predicted. Every one of them is compared and averaged. Lines that some models
 /// draw through steps, and the lower ends of wide intervals, may lie below 0.
 void describe_seconds(Fields& f, Interval& seconds, std::string_view middle, double least = 0) {
@@ -309,7 +302,8 @@ std::vector<ErrorSummary> errors_of(const std::vector<LoggedEpoch>& log) {
   std::map<std::pair<int, std::string>, Errors> rows;  // by their order and name
   const auto add_at_pace = [&](int order, const std::string& name, double predicted, const LoggedEpoch& from,
                                const LoggedEpoch& run) {
-    const double pace = pace_of(from, run);
+    if (from.predicted_step <= 0 || !goes_with_the_machine(run)) return;
+    const double pace = run.measured_step / from.predicted_step;
     if (pace > 0) rows[{order, name}].add({.middle = pace * predicted}, run.seconds);
   };
   const std::string m4(name_of(Model::queue));

@@ -130,13 +130,11 @@ struct BlockLife {
 struct MemoryEvents {
   std::string device;  ///< "the processor", "accelerator 0"
   std::vector<BlockLife> lives;
-  Index most_live = 0;  ///< bytes of those blocks that live at once at most
-  Index most_allocated =
-      0;  ///< as the allocator counted them, with blocks that the trace does not show; 0 unknown
-  Index most_reserved = 0;  ///< from the system, to serve these; 0 unknown, as for the processor
+  Index most_live = 0;       ///< bytes of those blocks that live at once at most
+  Index most_allocated = 0;  ///< as the allocator counted them, with blocks not in the trace; 0 unknown
+  Index most_reserved = 0;   ///< from the system, to serve these; 0 unknown, as for the processor
   Index from_before = 0, never_freed = 0;  ///< blocks
-  std::vector<std::string>
-      others;  ///< devices with events that were passed over, since theirs are fewer bytes
+  std::vector<std::string> others;         ///< devices whose events were passed over: they are of fewer bytes
 };
 
 /// Reads the events `[memory]` of a trace in Chrome's format, packed with gzip or not, of the device whose
