@@ -264,13 +264,6 @@ Outcome ended(const CheckOptions& options, TriedVariants<One> found, std::string
 /// The commit of the program that hands its arguments over.
 constexpr const char* commit_variable = "ASSAY_TEETH_OF";
 
-bool has_teeth(const Registry& registry) {
-  return std::ranges::any_of(registry.operations(), [](const Operation* operation) {
-    return std::ranges::any_of(operation->variants(),
-                               [](const VariantInfo& one) { return one.kin() != Kin::sound; });
-  });
-}
-
 /// A stale judge would find what this build's judge no longer does.
 void require_same_build() {
   const std::string& here = build_info().commit;
@@ -391,7 +384,11 @@ std::string way_to_teeth(const std::filesystem::path& program) {
 }
 
 void require_teeth(const Registry& registry, std::string_view request) {
-  if (has_teeth(registry)) return require_same_build();
+  const bool has_teeth = std::ranges::any_of(registry.operations(), [](const Operation* operation) {
+    return std::ranges::any_of(operation->variants(),
+                               [](const VariantInfo& one) { return one.kin() != Kin::sound; });
+  });
+  if (has_teeth) return require_same_build();
   if (is_embedded()) {
     throw Error(std::string(request), "needs a program of its own, and this is an interpreter",
                 fmt::format("run it in a shell: assay {}", request));

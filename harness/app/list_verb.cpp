@@ -170,12 +170,6 @@ std::string field_text(const FieldRule& rule) {
   return fmt::format("[{}={}]", rule.name, *rule.fallback);
 }
 
-std::string_view mark_of(Kin kin) {
-  static constexpr std::array<std::string_view, 4> marks{"",
-                                                         "KNOWN BAD: ", "KNOWN CHEAT: ", "KNOWN HONEST: "};
-  return marks[static_cast<std::size_t>(kin)];
-}
-
 std::string text_of(const ListedOperation& operation) {
   std::vector<std::string> fields;
   for (const FieldRule& rule : operation.fields) fields.push_back(field_text(rule));
@@ -186,15 +180,16 @@ std::string text_of(const ListedOperation& operation) {
   for (const ListedTensor& one : operation.tensors)
     tensors.push_back(fmt::format("{} ({} {})", one.name, one.type, one.use));
   if (!tensors.empty()) out += fmt::format("  tensors {}\n", fmt::join(tensors, ", "));
-  std::map<std::string, std::vector<std::string>> not_here;  // names by reason
+  constexpr std::array marks{"", "KNOWN BAD: ", "KNOWN CHEAT: ", "KNOWN HONEST: "};  // by Kin
+  std::map<std::string, std::vector<std::string>> not_here;                          // names by reason
   for (const ListedVariant& one : operation.variants) {
     const VariantInfo& variant = one.info;
     if (one.unfit) {
       not_here[*one.unfit].push_back(variant.name);
       continue;
     }
-    out += fmt::format("  {:<14} {}{}{}\n", variant.name, mark_of(variant.kin()), variant.summary,
-                       variant.threaded ? " (threads)" : "");
+    out += fmt::format("  {:<14} {}{}{}\n", variant.name, marks[static_cast<std::size_t>(variant.kin())],
+                       variant.summary, variant.threaded ? " (threads)" : "");
     for (const ListedChoice& choice : one.choices) {
       out += fmt::format("{:17}is {} for {}#{}{}{}\n", "", choice.variant, choice.problem, choice.threads,
                          choice.reason.empty() ? "" : ", because ", choice.reason);

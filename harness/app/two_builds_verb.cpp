@@ -103,12 +103,6 @@ bool has_revision(const ProgramsOptions& options) {
   return !is_program(options.base) || (!options.head.empty() && !is_program(options.head));
 }
 
-/// Whether the head is built, and is a plug-in: then its operations are known after that.
-bool builds_plugin(const ProgramsOptions& options) {
-  const bool built = options.head.empty() ? !is_program(options.base) : !is_program(options.head);
-  return built && makes_plugin(project_in(repository_root(".", Hooks{})));
-}
-
 /// What assay.json says of a gate that builds a side; a suite is of kernels.
 Project project_of(const ProgramsOptions& options) {
   if (!options.outcome.suite.empty() || !has_revision(options)) return {};
@@ -185,14 +179,6 @@ Bundle sides_of(const BuildsOptions& options, const Project& project, const Hook
     out.base.layout_remark = out.head.layout_remark = layout_of_programs;
   }
   return out;
-}
-
-/// The command that repeats a gate of these very sides, since a branch moves on.
-std::string command_of_sides(BuildsOptions options, const Bundle& sides) {
-  ProgramsOptions& programs = options.programs;
-  if (!sides.base.commit.empty()) programs.base = sides.base.commit;
-  if (!sides.head.commit.empty()) programs.head = sides.head.commit;
-  return command_of("gate", options);
 }
 
 /// The suite of a gate that was given none; `built`: of a side that is built from the repository here.
@@ -358,7 +344,12 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   const Project project = project_of(programs);
   if (!programs.counters.empty() && project.use.kind != ProgramUse::Kind::google_benchmark)
     throw Error("--counter", "is of programs of Google Benchmark", "leave it out");
-  const auto command = [&](const Bundle& sides) { return command_of_sides(options, sides); };
+  const auto command = [&](const Bundle& sides) {
+    BuildsOptions again = options;  // of these very sides, since a branch moves on
+    if (!sides.base.commit.empty()) again.programs.base = sides.base.commit;
+    if (!sides.head.commit.empty()) again.programs.head = sides.head.commit;
+    return command_of("gate", again);
+  };
   if (project.use.is_foreign()) {
     require_none_of_kernels(options);
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
@@ -371,7 +362,9 @@ Outcome two_builds_verb(const BuildsOptions& given, const Registry& linked) {
   }
   std::filesystem::path& suite = options.programs.outcome.suite;
   if (suite.empty()) suite = suite_of_repository(has_revision(programs));
-  if (builds_plugin(programs)) {
+  const bool builds_head = !is_program(programs.head.empty() ? programs.base : programs.head);
+  // The operations of a plug-in are known once it is built.
+  if (builds_head && makes_plugin(project_in(repository_root(".", Hooks{})))) {
     return measured_and_ended(programs.outcome, [&](const Hooks& hooks) {
       Bundle sides = sides_of(options, {}, hooks);
       const Registry registry = registry_with(sides.head.links.front());

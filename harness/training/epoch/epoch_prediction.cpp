@@ -28,15 +28,6 @@ LoaderSetting setting_of(const TrainingPlan& plan) {
   return {plan.workers, plan.workers == 0 ? 1 : plan.prefetch};
 }
 
-/// Returns the part of a job that all its settings share.
-std::string family_of(const LoggedEpoch& epoch) {
-  TrainingJob job = epoch.job;
-  job.name.clear();
-  job.plan.workers = 0;
-  job.plan.prefetch = 1;
-  return to_json(job);
-}
-
 /// Errors of predictions of one kind, each against its measurement.
 struct Errors {
   std::vector<double> errors;
@@ -55,7 +46,13 @@ using Family = std::vector<const LoggedEpoch*>;
 
 std::map<std::string, Family> families(const std::vector<LoggedEpoch>& log) {
   std::map<std::string, Family> out;
-  for (const LoggedEpoch& epoch : log) out[family_of(epoch)].push_back(&epoch);
+  for (const LoggedEpoch& epoch : log) {
+    TrainingJob job = epoch.job;  // the part of it that all its settings share
+    job.name.clear();
+    job.plan.workers = 0;
+    job.plan.prefetch = 1;
+    out[to_json(job)].push_back(&epoch);
+  }
   return out;
 }
 

@@ -35,9 +35,6 @@ void forget_peak() {
   std::ofstream("/proc/self/clear_refs") << 5;
 }
 
-/// Bytes; 0 where the kernel does not say.
-double peak_bytes() { return bytes_in(try_read("/proc/self/status").value_or(""), "VmHWM"); }
-
 auto identity_of(const TrainingPlan& plan) {
   const bool queue = plan.workers > 0;
   return std::tuple{plan.workers, queue ? plan.prefetch : 0, queue ? plan.in_order : true, plan.batch,
@@ -92,7 +89,9 @@ class SettingTurns {
     std::vector<StepTimes> steps;
     training.train({.steps = steps_for(plan, step_guess_[training_of(plan)])}, steps, hooks_.stop);
     if (hooks_.stopped()) return {};
-    candidate.peak_bytes = std::max(candidate.peak_bytes, peak_bytes());
+    // 0 where the kernel does not say.
+    const double peak = bytes_in(try_read("/proc/self/status").value_or(""), "VmHWM");
+    candidate.peak_bytes = std::max(candidate.peak_bytes, peak);
     if (candidate.wrong.empty()) candidate.wrong = fault_of(plan, steps);
     const auto filled = static_cast<std::size_t>(plan.workers * plan.prefetch + 1);
     const std::size_t from = filled < steps.size() / 2 ? filled : 0;
