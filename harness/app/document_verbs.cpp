@@ -148,13 +148,6 @@ void require_no_gate_options(const OutcomeOptions& options) {
       fmt::format("leave it out; judge what is merged: assay compare BEFORE {}", options.output.string()));
 }
 
-/// A commit with changes is any number of programs.
-std::string doubt_about(const Results& results) {
-  if (results.commit.find("+changes") == std::string::npos) return "";
-  return fmt::format("warning: built from {}: nothing tells whether all shards ran the same program\n",
-                     results.commit);
-}
-
 Outcome merge(const MergeOptions& options) {
   const std::filesystem::path& output = options.outcome.output;
   for (const auto& file : options.shards) {
@@ -183,7 +176,12 @@ Outcome merge(const MergeOptions& options) {
   if (merely_merged && !options.outcome.quiet) text += fmt::format("next: {}\n", next);
   text += merely_merged ? fmt::format("MERGED: {}\n", merged)
                         : ending(options.outcome.quiet ? "" : next, outcome);
-  put(options.outcome.json, doubt_about(results) + text, to_json(results));
+  std::string doubt;  // a commit with changes is any number of programs
+  if (results.commit.find("+changes") != std::string::npos) {
+    doubt = fmt::format("warning: built from {}: nothing tells whether all shards ran the same program\n",
+                        results.commit);
+  }
+  put(options.outcome.json, doubt + text, to_json(results));
   return outcome;
 }
 

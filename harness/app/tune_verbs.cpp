@@ -134,15 +134,6 @@ Word word_of(const TuneRuling& ruling) {
   return ruling.advice == Advice::undecided ? Word::undecided : Word::done;
 }
 
-/// Says which of the trials failed a corner case of its contract, and how; nothing where none did.
-std::string corner_fault(const std::vector<TrialRequest>& trials, DescriptionRequest question) {
-  for (const TrialRequest& trial : trials) question.corners.push_back(trial.key);
-  for (const DescribedTrial& trial : described_by(this_program(), question, {.stop = interrupted}).trials) {
-    if (!trial.wrong.empty()) return fmt::format("{}: {}", trial.trial.key, trial.wrong);
-  }
-  return "";
-}
-
 void require_something_to_try(const TuneRecord& record) {
   std::string why;
   for (const Candidate& one : std::span(record.ruling.candidates).subspan(1)) {
@@ -187,12 +178,17 @@ Outcome tuned_variable(const TunedVariable& variable, std::string command, const
                               .shared_bytes = shared_bytes_for(registry, cases)};
   record.ruling.candidates = candidates();
   require_something_to_try(record);
-  if (const std::string fault = corner_fault(trials, {.cases = cases,
-                                                      .threads = selection.threads,
-                                                      .seed = selection.seed,
-                                                      .time_limit = selection.time_limit});
-      !fault.empty()) {
-    print_visible(options.outputs.json == "-" ? stderr : stdout, "WRONG: {}\n", fault);
+  const Description checked = described_by(this_program(),
+                                           {.cases = cases,
+                                            .threads = selection.threads,
+                                            .seed = selection.seed,
+                                            .corners = record.cases,
+                                            .time_limit = selection.time_limit},
+                                           {.stop = interrupted});
+  for (const DescribedTrial& trial : checked.trials) {
+    if (trial.wrong.empty()) continue;
+    print_visible(options.outputs.json == "-" ? stderr : stdout, "WRONG: {}: {}\n", trial.trial.key,
+                  trial.wrong);
     return {Word::wrong};
   }
   under_way(record.made, [&](const Hooks& hooks) {
