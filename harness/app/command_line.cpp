@@ -78,11 +78,6 @@ std::string help_of_all() {
   throw Error(arguments[0], "is no verb of assay", fmt::format("verbs: {}", fmt::join(names, " ")));
 }
 
-bool knows(const Verb& verb, std::string_view option) {
-  const Call call = verb.make();
-  return std::ranges::any_of(call.options.all(), [&](const Option& o) { return o.is_named(option); });
-}
-
 [[noreturn]] void refuse_option(const std::string& argument, const Verb& verb, const Call& call) {
   if (!argument.starts_with('-')) {
     throw Error(verb.title(), fmt::format("\"{}\" was not expected", argument),
@@ -90,7 +85,10 @@ bool knows(const Verb& verb, std::string_view option) {
   }
   const std::string option = argument.substr(0, argument.find('='));
   for (const Verb& other : verbs()) {
-    if (other.name() != verb.name() || !knows(other, option)) continue;
+    const Call its = other.make();
+    const bool knows =
+        std::ranges::any_of(its.options.all(), [&](const Option& one) { return one.is_named(option); });
+    if (other.name() != verb.name() || !knows) continue;
     throw Error(option, fmt::format("does nothing for `{}`", verb.title()),
                 fmt::format("leave it away; it is an option of `{}`", other.title()));
   }
@@ -165,11 +163,6 @@ int once_printed(int code) {
   return code == exit_code::passed ? exit_code::unusable : code;
 }
 
-template <class Kind>
-bool is_a(const std::exception& failure) {
-  return dynamic_cast<const Kind*>(&failure) != nullptr;
-}
-
 /// Faults end here, and codes are translated here, for all verbs alike.
 int with_faults_caught(int argc, const char* const* argv, const std::function<Outcome()>& action) {
   const ExitCodes codes = asked_exit_codes(argc, argv);
@@ -187,9 +180,10 @@ int with_faults_caught(int argc, const char* const* argv, const std::function<Ou
   } catch (const std::exception& failure) {
     print_visible(stderr, "assay: {}\n", failure.what());
     // Errors of the system are of files, and of what it has no more of.
-    const bool unusable = is_a<Error>(failure) || is_a<std::system_error>(failure);
-    return translated(unusable && !is_a<ChildCrash>(failure) ? exit_code::unusable : exit_code::crashed,
-                      codes);
+    const bool unusable = dynamic_cast<const Error*>(&failure) != nullptr ||
+                          dynamic_cast<const std::system_error*>(&failure) != nullptr;
+    const bool crashed = dynamic_cast<const ChildCrash*>(&failure) != nullptr;
+    return translated(unusable && !crashed ? exit_code::unusable : exit_code::crashed, codes);
   }
 }
 

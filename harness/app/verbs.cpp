@@ -11,8 +11,6 @@ void describe(OptionList& o, GateRules& rules);
 
 namespace {
 
-using Paths = std::vector<std::filesystem::path>;
-
 constexpr std::array<std::string_view, 2> detections{"", "auto"};
 constexpr std::array<std::string_view, 2> meanings_of_exit_codes{"usual", "bisect"};
 constexpr std::array<std::string_view, 2> weights_of_undecided{"warn", "fail"};
@@ -52,7 +50,7 @@ void strict(OptionList& o, bool& value) {
 void launches(OptionList& o, int& value, std::string_view about) {
   o("--launches", &value, about, {.low = 1, .high = 1000});
 }
-void baselines(OptionList& o, Paths& value, OptionRule rule = {}) {
+void baselines(OptionList& o, std::vector<std::filesystem::path>& value, OptionRule rule = {}) {
   o("--baselines", &value, "folder of baselines (default baselines); may be repeated", std::move(rule));
 }
 void limit(OptionList& o, OptionValue value, std::string_view about) {

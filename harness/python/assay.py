@@ -710,24 +710,19 @@ def compare(f, g, *arguments, limit=None, budget=30.0, relative=0.0, absolute=0.
             raise AssayError(text.strip() or f"the comparison ended with exit code {code}")
         with open(found, encoding="utf-8") as file:
             data = json.load(file)
-    out = _comparison(data, text, f"compare/{called_as[1]}")
+    verdicts = [v for v in data.get("verdicts", []) if v["key"].startswith(f"compare/{called_as[1]}/")]
+    if not verdicts:
+        raise AssayError(text.strip())
     if not quiet:
         print(text, end="")
-    return out
+    ratio = verdicts[0]["ratio"] if verdicts[0]["ratio"]["coverage"] > 0 else {}
+    return Comparison(verdicts[0]["standing"], ratio.get("middle"), ratio.get("low"), ratio.get("high"), text, data)
 
 
 def _name_of(function, otherwise):
     """The name of a function, in letters that names of variants have."""
     name = re.sub(r"[^a-z0-9_]", "_", getattr(function, "__name__", "").lower()).strip("_")
     return otherwise if name in ("", "lambda") else name
-
-
-def _comparison(data, text, key):
-    for verdict in data.get("verdicts", []):
-        if verdict["key"].startswith(key + "/"):
-            ratio = verdict["ratio"] if verdict["ratio"]["coverage"] > 0 else {}
-            return Comparison(verdict["standing"], ratio.get("middle"), ratio.get("low"), ratio.get("high"), text, data)
-    raise AssayError(text.strip())
 
 
 _loops = {}  # that were timed in this process, by the file that they leave

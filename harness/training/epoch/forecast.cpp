@@ -29,16 +29,6 @@ std::optional<Target> epoch_target(const Dataset& dataset) {
                                    : 0};
 }
 
-/// Loading and steps that slow each other down by a fifth are possible. Beyond that something else is
-/// missing.
-void doubt_parts(Calibration& c) {
-  constexpr double most = 1.2, least = 0.95;
-  const double ratio = measured_by_played(c);
-  if (ratio >= least && ratio <= most) return;
-  c.flags.push_back({Doubt::parts, fmt::format("a step took {} times what loader and parts make of it by M4",
-                                               figure(ratio))});
-}
-
 std::vector<std::string> left_out(const Job& job, const Calibration& c) {
   std::vector<std::string> out;
   if (!c.one_off_known) out.push_back("start-up: " + c.one_off_from);
@@ -333,7 +323,13 @@ std::optional<Interval> predicted_epoch(const Forecast& f) {
 Forecast forecast(const Job& job, const Job* against) {
   Forecast out{.job = job, .findings = lint(job), .calibration = calibrate(job)};
   const Calibration& c = out.calibration;
-  doubt_parts(out.calibration);
+  // Loading and steps that slow each other down by a fifth are possible. Beyond that something is missing.
+  constexpr double most = 1.2, least = 0.95;
+  if (const double ratio = measured_by_played(c); ratio < least || ratio > most) {
+    out.calibration.flags.push_back(
+        {Doubt::parts,
+         fmt::format("a step took {} times what loader and parts make of it by M4", figure(ratio))});
+  }
   out.queue = fitted_queue(c);
   out.limited_by = limited_by(c, out.queue);
   out.scores = scores(job, c, against);

@@ -282,7 +282,7 @@ void describe(Fields& f, TrainingJob& job) {
                   most_prefetch = 1024, most_threads = 4096;
   constexpr Fields::Rule optional{.optional = true};
   TrainingPlan& plan = job.plan;
-  f.schema(training_schema);
+  f.schema("assay.training/1");
   f.only<TrainingJob>();
   f("name", job.name);
   f("network", plan.network, {.optional = true, .about = "classifier or transformer"});

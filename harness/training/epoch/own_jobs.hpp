@@ -16,8 +16,6 @@
 
 namespace assay {
 
-inline constexpr std::string_view training_schema = "assay.training/1";
-
 /// A plan and its name.
 struct TrainingJob {
   std::string name;

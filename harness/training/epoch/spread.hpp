@@ -75,11 +75,6 @@ struct Change {
   double chance = 0;             ///< of such a move, or a larger one, if there was none
 };
 
-/// A move is told if its chance is below 10 %, so that an interval of 90 % is doubted as often as it is wrong
-/// anyway, and if it is at least 1 %: less keeps a prediction within the 1.5 % that it aims at.
-inline constexpr double change_chance = 0.1;
-inline constexpr double change_share = 0.01;
-
 /// The most convincing of all places: Student's test between the groups before and after it, times the number
 /// of places (Bonferroni). Nothing with fewer than four groups or when no place convinces.
 std::optional<Change> change_in(std::span<const Group> groups);
