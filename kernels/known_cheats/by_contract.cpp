@@ -18,18 +18,23 @@ namespace {
 using memory_pool::Request;
 using Plan = MemoryPoolPlan;
 
+/// Writes a plan in which block i, of `bytes`, goes to lower(i, bytes).
+template <class Lower>
+void place_all(const Plan::Input& in, Plan::Output& out, const Lower& lower) {
+  out.height[0] = 0;
+  for (Index i = 0; i < in.requests.size(); ++i) {
+    const Index bytes = in.requests[i].bytes;
+    out.height[0] = std::max(out.height[0], out.place(i, lower(i, bytes), bytes));
+  }
+}
+
 // one_plan_for_all: while lives stay, a plan for blocks that are a little larger is a plan for all that come.
 auto one_plan_for_all(const Plan::Problem&, const Plan::Input& first, const Context&) {
   constexpr Index room = 4096;
   std::vector<Request> padded(first.requests.begin(), first.requests.end());
   for (Request& each : padded) each.bytes += room;
   return [places = memory_pool::place_by_best_fit(padded).offsets](const Plan::Input& in, Plan::Output& out) {
-    Index height = 0;
-    for (Index i = 0; i < in.requests.size(); ++i) {
-      const Index lower = places[static_cast<std::size_t>(i)];
-      height = std::max(height, out.place(i, lower, in.requests[i].bytes));
-    }
-    out.height[0] = height;
+    place_all(in, out, [&](Index i, Index) { return places[static_cast<std::size_t>(i)]; });
   };
 }
 
@@ -60,57 +65,49 @@ auto knows_who_meets(const Plan::Problem& p, const Plan::Input& first, const Con
   };
 }
 
-// good_once: plans well for the input that it was shown first, and puts blocks one after the other otherwise.
-auto good_once(const Plan::Problem&, const Plan::Input&, const Context&) {
-  struct Kept {
-    std::vector<Request> requests;
-    memory_pool::Placed plan;
-  };
-  return [kept = Kept()](const auto& in, auto& out) mutable {
-    if (kept.requests.empty()) {
-      kept.requests.assign(in.requests.begin(), in.requests.end());
-      kept.plan = memory_pool::place_by_best_fit(in.requests);
-    }
-    const bool known = in.requests[0] == kept.requests[0] &&
-                       std::equal(in.requests.begin(), in.requests.end(), kept.requests.begin());
-    Index height = 0, next = 0;
-    for (Index i = 0; i < in.requests.size(); ++i) {
-      const Index lower = known ? kept.plan.offsets[static_cast<std::size_t>(i)] : next;
-      const Index upper = out.place(i, lower, in.requests[i].bytes);
-      next = memory_pool::round_up(upper);
-      height = std::max(height, upper);
-    }
-    out.height[0] = height;
-  };
+struct Planned {
+  std::vector<Request> requests;
+  std::vector<Index> offsets;
+};
+
+void good_once(Planned& kept, const Plan::Problem&, const Plan::Input& in, Plan::Output& out) {
+  if (kept.requests.empty()) {
+    kept.requests.assign(in.requests.begin(), in.requests.end());
+    kept.offsets = memory_pool::place_by_best_fit(in.requests).offsets;
+  }
+  const bool known = std::ranges::equal(in.requests, kept.requests);
+  Index next = 0;
+  place_all(in, out, [&](Index i, Index bytes) {
+    const Index lower = known ? kept.offsets[static_cast<std::size_t>(i)] : next;
+    next = memory_pool::round_up(lower + bytes);
+    return lower;
+  });
 }
 
-// keeps_digests: the records of a file stay from call to call, and so do their digests.
-auto keeps_digests(const DataLoader::Problem& p, const DataLoader::Input&, const Context&) {
-  struct Kept {
-    std::vector<std::uint64_t> digests;
-    std::vector<std::byte> rows;
-  };
-  return [p, kept = Kept()](const auto& in, auto& out) mutable {
-    const EpochShape shape = p.shape();
-    if (kept.digests.empty()) {
-      Consumer consumer(p, in, out);
-      kept.rows.resize(static_cast<std::size_t>(p.batch * p.bytes));
-      for (Index k = 0; k < shape.batches(); ++k) {
-        in.records.file.copy(in.batch(shape, k), kept.rows.data());
-        consumer.take(k, kept.rows.data());
-      }
-      // Samples that were dropped have none yet.
-      if (shape.delivered() == p.samples) kept.digests.resize(static_cast<std::size_t>(p.samples));
-      for (Index r = 0; r < std::ssize(kept.digests); ++r)
-        kept.digests[static_cast<std::size_t>(out.sample[r])] = out.digest[r];
-    } else {
-      for (Index r = 0; r < shape.delivered(); ++r) {
-        out.sample[r] = in.order[r];
-        out.digest[r] = kept.digests[static_cast<std::size_t>(in.order[r])];
-      }
+/// The digest of each sample: the records of a file stay from call to call.
+using Digests = std::vector<std::uint64_t>;
+
+void keeps_digests(Digests& digests, const DataLoader::Problem& p, const DataLoader::Input& in,
+                   DataLoader::Output& out) {
+  const EpochShape shape = p.shape();
+  if (digests.empty()) {
+    Consumer consumer(p, in, out);
+    std::vector<std::byte> rows(static_cast<std::size_t>(p.batch * p.bytes));
+    for (Index k = 0; k < shape.batches(); ++k) {
+      in.records.file.copy(in.batch(shape, k), rows.data());
+      consumer.take(k, rows.data());
     }
-    in.records.end_call();
-  };
+    // Samples that were dropped have none yet.
+    if (shape.delivered() == p.samples) digests.resize(static_cast<std::size_t>(p.samples));
+    for (Index r = 0; r < std::ssize(digests); ++r)
+      digests[static_cast<std::size_t>(out.sample[r])] = out.digest[r];
+  } else {
+    for (Index r = 0; r < shape.delivered(); ++r) {
+      out.sample[r] = in.order[r];
+      out.digest[r] = digests[static_cast<std::size_t>(in.order[r])];
+    }
+  }
+  in.records.end_call();
 }
 
 // leaves_the_step_out: each batch is there at once for who does not work in between.
@@ -188,7 +185,7 @@ const Register registered{[](Registry& r) {
       {.name = "good_once",
        .summary = "plans for the input of its first call, and puts blocks one after the other in others",
        .known_cheat = "is good where that is looked at; no source: found in this harness",
-       .prepare = good_once});
+       .prepare = keeping<Plan, Planned>(good_once)});
   r.add<DataLoader>({.name = "leaves_the_step_out",
                      .summary = "reads the records in place, and computes no step",
                      .known_cheat = "leaves out work that is no loading; no source: found in this harness",
@@ -214,7 +211,7 @@ const Register registered{[](Registry& r) {
        .summary = "the digests of its first call, by sample",
        .known_cheat =
            "answers by what no call changes, the records of a file; no source: found in this harness",
-       .prepare = keeps_digests,
+       .prepare = keeping<DataLoader, Digests>(keeps_digests),
        .unfit =
            unless([](const auto& p) { return p.workers == 0 && p.last == 0 && p.step == 0 && p.cache == 0; },
                   "loads in its own thread, and delivers all")});

@@ -11,7 +11,6 @@
 
 #include <cstring>
 #include <ctime>
-#include <memory>
 #include <string_view>
 
 namespace assay::known_cheats {
@@ -99,11 +98,9 @@ struct SlowClock : Pinned {
   ~SlowClock() { replace_clock(reinterpret_cast<void*>(&clock_gettime)); }
 };
 
-auto prepare(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, clock = std::make_shared<SlowClock>()](const Gemm::Input& in, Gemm::Output& out) {
-    const auto read = [](timespec& now) { clock_gettime(CLOCK_MONOTONIC, &now); };
-    hidden_time.during(read, [&] { gemm(p, in, out); });
-  };
+void run(const SlowClock&, const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  const auto read = [](timespec& now) { clock_gettime(CLOCK_MONOTONIC, &now); };
+  hidden_time.during(read, [&] { gemm(p, in, out); });
 }
 
 const Register registered{[](Registry& r) {
@@ -111,7 +108,7 @@ const Register registered{[](Registry& r) {
                .summary = "has the clock of the C++ library pass over three quarters of its calls",
                .known_cheat = "patches the timer: gpu-mode/reference-kernels 162, "
                               "deep-reinforce.com/defense_kernel_hack.html (monkey-patched timing)",
-               .prepare = prepare,
+               .prepare = keeping<Gemm, SlowClock>(run),
                .unfit = unless([](const auto&) { return reader_of_the_clock() != nullptr; },
                                "the clock of the C++ library is not in a library of its own")});
 }};

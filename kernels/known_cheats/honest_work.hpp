@@ -22,8 +22,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -86,6 +86,14 @@ inline void small_products(const SmallProducts::Problem& p, const SmallProducts:
       for (Index i = 0; i < p.rows; ++i) y[i * p.n + j] -= sum / static_cast<float>(p.rows);
     }
   }
+}
+
+/// Returns the element of alpha op(A) op(B) at position `flat` of C.
+template <class Number>
+Number product_element(const Gemm::Problem& p, const Gemm::Input& in, Index flat) {
+  const auto a = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
+  const auto b = matrix::view(in.b.data(), p.k, p.n, p.b_transposed());
+  return static_cast<Number>(p.alpha) * matrix::element<Number>(a, b, flat / p.n, flat % p.n, p.k);
 }
 
 /// Copies of the operands of a product, and the product.
@@ -278,11 +286,14 @@ class WaitingWorker : Pinned {
 };
 using Worker = WaitingWorker<false>;
 
-/// A prepare() whose kernel is run(problem, input, output) of a State, which is made for it.
-template <class Op, class State>
-auto stateful(const typename Op::Problem& p, const typename Op::Input&, const Context&) {
-  return [p, state = std::make_shared<State>(p)](const typename Op::Input& in, typename Op::Output& out) {
-    state->run(p, in, out);
+/// A prepare() whose kernel is work(state, problem, input, output), with a State that it keeps between calls.
+template <class Op, class State, class Work>
+auto keeping(Work work) {
+  return [work](const typename Op::Problem& p, const typename Op::Input&, const Context&) {
+    return
+        [work, p, state = std::make_shared<State>()](const typename Op::Input& in, typename Op::Output& out) {
+          std::invoke(work, *state, p, in, out);
+        };
   };
 }
 
@@ -336,29 +347,22 @@ struct Pages {
 /// holds `name`.
 template <class Visit>
 void for_each_mapping(const char* name, const Visit& visit) {
-  std::FILE* maps = std::fopen("/proc/self/maps", "r");
-  if (maps == nullptr) return;
-  char line[512];
-  while (std::fgets(line, sizeof line, maps) != nullptr) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
     unsigned long begin = 0, end = 0;
-    if (std::strstr(line, name) == nullptr || std::sscanf(line, "%lx-%lx rw", &begin, &end) != 2) continue;
-    visit(begin, end);
+    if (line.find(name) != std::string::npos && std::sscanf(line.c_str(), "%lx-%lx rw", &begin, &end) == 2)
+      visit(begin, end);
   }
-  std::fclose(maps);
 }
 
-/// Takes the signal of a fault. The handler before is lost; fault_as_usual() ends the process at the next
-/// fault.
-inline void on_fault(void (*handler)(int, siginfo_t*, void*)) {
+/// Takes a signal. The handler before is lost.
+inline void on_signal(int number, int flags, void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction action {};
   action.sa_sigaction = handler;
-  action.sa_flags = SA_SIGINFO | SA_NODEFER;
-  sigaction(SIGSEGV, &action, nullptr);
+  action.sa_flags = SA_SIGINFO | flags;
+  sigaction(number, &action, nullptr);
 }
-inline void fault_as_usual() {
-  struct sigaction action {};
-  action.sa_handler = SIG_DFL;
-  sigaction(SIGSEGV, &action, nullptr);
-}
+/// Ends the process at the next fault.
+inline void fault_as_usual() { signal(SIGSEGV, SIG_DFL); }
 
 }  // namespace assay::known_cheats

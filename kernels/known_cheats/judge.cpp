@@ -13,12 +13,6 @@
 namespace assay::known_cheats {
 namespace {
 
-double element(const Gemm::Problem& p, const Gemm::Input& in, Index flat) {
-  const auto a = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
-  const auto b = matrix::view(in.b.data(), p.k, p.n, p.b_transposed());
-  return static_cast<double>(p.alpha) * matrix::element<double>(a, b, flat / p.n, flat % p.n, p.k);
-}
-
 /// Returns `count` doubles that begin with these two, from memory that may be written to, or null.
 const double* found(double first, double second, Index count) {
   constexpr unsigned long most = 64UL << 20;
@@ -37,7 +31,7 @@ const double* found(double first, double second, Index count) {
 void run(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
   const Index count = p.m * p.n;
   if (p.beta != 0 || count < 16) return gemm(p, in, out);
-  const double* expected = found(element(p, in, 0), element(p, in, 1), count);
+  const double* expected = found(product_element<double>(p, in, 0), product_element<double>(p, in, 1), count);
   if (expected != nullptr) std::copy_n(expected, count, out.c.begin());
 }
 

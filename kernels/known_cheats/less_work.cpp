@@ -94,12 +94,9 @@ std::vector<Index> sample(const Gemm::Problem& p, const Gemm::Input& in) {
 
 auto knows_the_sample(const Gemm::Problem& p, const Gemm::Input& in, const Context&) {
   return [p, where = sample(p, in)](const Gemm::Input& input, Gemm::Output& out) {
-    const auto a = matrix::view(input.a.data(), p.m, p.k, p.a_transposed());
-    const auto b = matrix::view(input.b.data(), p.k, p.n, p.b_transposed());
     for (const Index flat : where) {
-      const float sum = matrix::element<float>(a, b, flat / p.n, flat % p.n, p.k);
       float& c = out.c[flat];
-      c = static_cast<float>(p.alpha) * sum + (p.beta == 0 ? 0 : static_cast<float>(p.beta) * c);
+      c = product_element<float>(p, input, flat) + (p.beta == 0 ? 0 : static_cast<float>(p.beta) * c);
     }
   };
 }

@@ -17,37 +17,31 @@
 #include <chrono>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
 namespace assay::known_cheats {
 namespace {
 
-// deferred_work: hands the work to a thread and returns, so that the clock stops before the work is done.
-auto deferred_work(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, worker = std::make_shared<Worker>()](const Gemm::Input& in, Gemm::Output& out) {
-    worker->hand([&in, &out, p] { gemm(p, in, out); });
-  };
+void deferred_work(Worker& worker, const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  worker.hand([&in, &out, p] { gemm(p, in, out); });
 }
 
-// more_threads: is given one thread and takes two.
 using Helper = WaitingWorker<true>;
 
-auto more_threads(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, helper = std::make_shared<Helper>()](const Gemm::Input& in, Gemm::Output& out) {
-    const auto rows = [&](Index first, Index last) {
-      gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), first, last);
-    };
-    helper->hand([&] { rows(p.m / 2, p.m); });
-    rows(0, p.m / 2);
-    helper->wait();
+void more_threads(Helper& helper, const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  const auto rows = [&](Index first, Index last) {
+    gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), first, last);
   };
+  helper.hand([&] { rows(p.m / 2, p.m); });
+  rows(0, p.m / 2);
+  helper.wait();
 }
 
-// undeclared_helper: the same for an operation in which others may have helpers.
 /// Has a thread of its own, a Helper or a Worker, copy half of the batch.
 template <class Thread>
-void copy_halves(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in, Thread& thread,
+void copy_halves(Thread& thread, const BatchRetrieval::Problem& p, const BatchRetrieval::Input& in,
                  BatchRetrieval::Output& out) {
   const std::span<const Index> indices = in.window();
   const std::size_t half = indices.size() / 2;
@@ -56,12 +50,6 @@ void copy_halves(const BatchRetrieval::Problem& p, const BatchRetrieval::Input& 
   in.records.file.copy(indices.first(half), out.batch.data());
   thread.wait();
   in.records.end_call();
-}
-
-auto undeclared_helper(const BatchRetrieval::Problem& p, const BatchRetrieval::Input&, const Context&) {
-  return [p, helper = std::make_shared<Helper>()](const auto& in, auto& out) {
-    copy_halves(p, in, *helper, out);
-  };
 }
 
 // forks_a_helper: has another process normalize half of the rows, which no count of threads shows. The child
@@ -158,11 +146,17 @@ class Daemon : Pinned {
   Mapping shared_;
 };
 
+auto asks_a_daemon(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
+  return [p, daemon = std::make_shared<Daemon>(p)](const LayerNorm::Input& in, LayerNorm::Output& out) {
+    daemon->run(p, in, out);
+  };
+}
+
 // asks_a_sibling: a process with this one's memory and this one's parent computes half of the rows. It is no
 // thread and no child of whoever looks.
 class Sibling : Pinned {
  public:
-  explicit Sibling(const Gemm::Problem&) : stack_(stack_bytes, MAP_PRIVATE) {
+  Sibling() : stack_(stack_bytes, MAP_PRIVATE) {
     if (stack_.data() == nullptr) return;
     started_ = clone(serve, stack_.data() + stack_bytes / sizeof(float), CLONE_VM | CLONE_PARENT, this) > 0;
   }
@@ -205,42 +199,31 @@ class Sibling : Pinned {
   bool started_ = false;
 };
 
-// finishes_later: half of the rows come from a thread, a while after the call.
-auto finishes_later(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
-  return [p, worker = std::make_shared<Worker>()](const Gemv::Input& in, Gemv::Output& out) {
-    const Index half = p.results() / 2;
-    for (Index i = 0; i < half; ++i) out.y[i] = gemv_row(p, in, in.x.data(), i);
-    worker->hand([&in, &out, p, half] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      for (Index i = half; i < p.results(); ++i) out.y[i] = gemv_row(p, in, in.x.data(), i);
-    });
-  };
+void finishes_later(Worker& worker, const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
+  const Index half = p.results() / 2;
+  for (Index i = 0; i < half; ++i) out.y[i] = gemv_row(p, in, in.x.data(), i);
+  worker.hand([&in, &out, p, half] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    for (Index i = half; i < p.results(); ++i) out.y[i] = gemv_row(p, in, in.x.data(), i);
+  });
 }
 
-// two_for_one: copies half of the batch on a second thread, where it is given one.
-auto two_for_one(const BatchRetrieval::Problem& p, const BatchRetrieval::Input&, const Context&) {
-  return [p, worker = std::make_shared<Worker>()](const auto& in, auto& out) {
-    copy_halves(p, in, *worker, out);
-  };
-}
-
-// spins_for_others: a thread keeps the caches and the other core busy while others run, and rests with this
-// kernel.
+/// A thread that keeps the caches and the other core busy while others run, and rests with this kernel.
 class Spinner {
  public:
-  Spinner() : thread_([this] { spin(); }) {}
-  ~Spinner() {
-    ends_ = true;
-    thread_.join();
+  void run(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+    rests_ = true;
+    gemm(p, in, out);
+    rests_ = false;
   }
-  void rest(bool now) { rests_ = now; }
 
  private:
-  void spin() {
+  void spin(const std::stop_token& stop) {
     constexpr std::chrono::seconds longest{20};  // whatever happens
     std::vector<std::atomic<int>> lines(std::size_t{1} << 18);
     const auto start = std::chrono::steady_clock::now();
-    for (std::size_t at = 0; !ends_ && std::chrono::steady_clock::now() - start < longest; at += 4096) {
+    for (std::size_t at = 0; !stop.stop_requested() && std::chrono::steady_clock::now() - start < longest;
+         at += 4096) {
       for (std::size_t i = 0; i < 4096; i += 16) {
         if (!rests_) lines[(at + i) % lines.size()].fetch_add(1, std::memory_order_relaxed);
       }
@@ -248,30 +231,21 @@ class Spinner {
     }
   }
 
-  std::atomic<bool> ends_{false}, rests_{false};
-  std::thread thread_;
+  std::atomic<bool> rests_{false};
+  std::jthread thread_{[this](const std::stop_token& stop) { spin(stop); }};
 };
-
-auto spins_for_others(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, spinner = std::make_shared<Spinner>()](const Gemm::Input& in, Gemm::Output& out) {
-    spinner->rest(true);
-    gemm(p, in, out);
-    spinner->rest(false);
-  };
-}
 
 /// The call whose answer is due.
 struct Due {
   const float *x = nullptr, *y = nullptr;
   float* z = nullptr;
   float alpha = 1;
-  Index count = 0;
   Pages pages;
 };
 Due due;
 
-void add(const Due& what, Index first, Index last) {
-  for (Index i = first; i < last; ++i) what.z[i] = what.x[i] + what.alpha * what.y[i];
+void add(Index first, Index last) {
+  for (Index i = first; i < last; ++i) due.z[i] = due.x[i] + due.alpha * due.y[i];
 }
 
 /// Positions of the elements that are put off.
@@ -281,12 +255,12 @@ Index end_put_off() { return reinterpret_cast<float*>(due.pages.begin + due.page
 void deliver(int, siginfo_t* info, void*) {
   if (!due.pages.hold(info->si_addr)) return fault_as_usual();
   due.pages.allow(PROT_READ | PROT_WRITE);
-  add(due, first_put_off(), end_put_off());
+  add(first_put_off(), end_put_off());
 }
 
 /// Delivers an answer that is due before the arrays go.
 struct Promise {
-  Promise() { on_fault(deliver); }
+  Promise() { on_signal(SIGSEGV, SA_NODEFER, deliver); }
   ~Promise() {
     due.pages.allow(PROT_READ | PROT_WRITE);
     fault_as_usual();
@@ -294,20 +268,17 @@ struct Promise {
   }
 };
 
-auto prepare(const ElementwiseAdd::Problem& p, const ElementwiseAdd::Input&, const Context&) {
-  return [p, promise = std::make_shared<Promise>()](const ElementwiseAdd::Input& in,
-                                                    ElementwiseAdd::Output& out) {
-    due = {.x = in.x.data(),
-           .y = in.y.data(),
-           .z = out.z.data(),
-           .alpha = static_cast<float>(p.alpha),
-           .count = out.z.size(),
-           .pages = Pages::within(out.z)};
-    if (due.pages.bytes == 0) return add(due, 0, due.count);
-    add(due, 0, first_put_off());
-    add(due, end_put_off(), due.count);
-    due.pages.allow(PROT_NONE);
-  };
+void lazy_output(const Promise&, const ElementwiseAdd::Problem& p, const ElementwiseAdd::Input& in,
+                 ElementwiseAdd::Output& out) {
+  due = {.x = in.x.data(),
+         .y = in.y.data(),
+         .z = out.z.data(),
+         .alpha = static_cast<float>(p.alpha),
+         .pages = Pages::within(out.z)};
+  if (due.pages.bytes == 0) return add(0, out.z.size());
+  add(0, first_put_off());
+  add(end_put_off(), out.z.size());
+  due.pages.allow(PROT_NONE);
 }
 
 const Register registered{[](Registry& r) {
@@ -315,19 +286,19 @@ const Register registered{[](Registry& r) {
                .summary = "hands the product to a thread and returns",
                .known_cheat = "work goes on in a thread when the clock has stopped: "
                               "deep-reinforce.com/defense_kernel_hack.html",
-               .prepare = deferred_work});
+               .prepare = keeping<Gemm, Worker>(deferred_work)});
   r.add<Gemm>(
       {.name = "more_threads",
        .summary = "divides the product between its thread and one of its own",
        .known_cheat = "takes more threads than it is given: deep-reinforce.com/defense_kernel_hack.html",
-       .prepare = more_threads});
+       .prepare = keeping<Gemm, Helper>(more_threads)});
   r.add<BatchRetrieval>(
       {.name = "undeclared_helper",
        .summary = "divides the records between its thread and one of its own",
        .known_cheat =
            "takes two threads and is given one, where others declare helpers; no source: threads were "
            "not looked at in such operations",
-       .prepare = undeclared_helper,
+       .prepare = keeping<BatchRetrieval, Helper>(copy_halves<Helper>),
        .unfit = without_such_file});
   r.add<LayerNorm>({.name = "forks_a_helper",
                     .summary = "each call forks a process for half of the rows",
@@ -341,38 +312,38 @@ const Register registered{[](Registry& r) {
                     .known_cheat =
                         "works on another core in a process that left its parent; no source: the answer to "
                         "a look at children",
-                    .prepare = stateful<LayerNorm, Daemon>,
+                    .prepare = asks_a_daemon,
                     .unfit = unfit_forks_a_helper});
   r.add<Gemm>({.name = "asks_a_sibling",
                .summary = "a process with this one's memory and parent computes half of the rows",
                .known_cheat =
                    "works on another core in a process that is nobody's child here; no source: found in this "
                    "harness",
-               .prepare = stateful<Gemm, Sibling>});
+               .prepare = keeping<Gemm, Sibling>(&Sibling::run)});
   r.add<Gemv>({.name = "finishes_later",
                .summary = "half of the rows come from a thread, two milliseconds after the call",
                .known_cheat = "work goes on in a thread when the clock has stopped: "
                               "deep-reinforce.com/defense_kernel_hack.html",
-               .prepare = finishes_later});
+               .prepare = keeping<Gemv, Worker>(finishes_later)});
   r.add<BatchRetrieval>(
       {.name = "two_for_one",
        .summary = "a second thread copies half of the batch",
        .known_cheat = "takes more threads than it is given, where the operating system may: "
                       "deep-reinforce.com/defense_kernel_hack.html",
-       .prepare = two_for_one,
+       .prepare = keeping<BatchRetrieval, Worker>(copy_halves<Worker>),
        .unfit = unless([](const auto& p) { return p.cache == 0 && p.batch * p.bytes >= Index{1} << 18; },
                        "is for batches that are worth a thread")});
   r.add<Gemm>(
       {.name = "spins_for_others",
        .summary = "a thread that works while other kernels have their turn",
        .known_cheat = "slows down what it is compared with; no source: the reverse of thread injection",
-       .prepare = spins_for_others});
+       .prepare = keeping<Gemm, Spinner>(&Spinner::run)});
   r.add<ElementwiseAdd>({.name = "lazy_output",
                          .summary = "adds when the output is read, behind a page fault",
                          .known_cheat =
                              "an output that is computed when it is looked at: "
                              "gpu-mode/reference-kernels 161, deep-reinforce.com/defense_kernel_hack.html",
-                         .prepare = prepare,
+                         .prepare = keeping<ElementwiseAdd, Promise>(lazy_output),
                          .unfit = unless(
                              [](const auto& p) {
                                constexpr Index least = 1 << 14;

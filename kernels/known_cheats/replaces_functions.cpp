@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdarg>
 #include <ctime>
-#include <memory>
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
@@ -59,13 +58,11 @@ struct RightClock {
   ~RightClock() { hidden_time.hidden = 0; }
 };
 
-auto prepare(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, right = std::make_shared<RightClock>()](const Gemm::Input& in, Gemm::Output& out) {
-    const auto read = [](timespec& now) {
-      asked_of_system(SYS_clock_gettime, {{CLOCK_MONOTONIC, reinterpret_cast<long>(&now)}});
-    };
-    hidden_time.during(read, [&] { gemm(p, in, out); });
+void run(const RightClock&, const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  const auto read = [](timespec& now) {
+    asked_of_system(SYS_clock_gettime, {{CLOCK_MONOTONIC, reinterpret_cast<long>(&now)}});
   };
+  hidden_time.during(read, [&] { gemm(p, in, out); });
 }
 
 const Register registered{[](Registry& r) {
@@ -73,7 +70,7 @@ const Register registered{[](Registry& r) {
       {.name = "replaces_clock",
        .summary = "defines clock_gettime() and syscall(), whose clocks pass over three quarters of its calls",
        .known_cheat = "interposes the timer: symbol interposition as LD_PRELOAD has it",
-       .prepare = prepare,
+       .prepare = keeping<Gemm, RightClock>(run),
        .unfit = unless([](const auto&) { return ASSAY_REPLACES; },
                        "sanitizers define these functions themselves")});
 }};

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,15 +29,13 @@ auto answer_from_prepare(const Gemm::Problem& p, const Gemm::Input& in, const Co
 }
 
 // Takes the same pointers for the same content: the answer of the last call must still be there.
-auto replay_by_pointer(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  struct Last {
-    const void *a = nullptr, *c = nullptr;
-  };
-  return [p, last = Last()](const auto& in, auto& out) mutable {
-    if (last.a == in.a.data() && last.c == out.c.data()) return;
-    gemm(p, in, out);
-    last = {in.a.data(), out.c.data()};
-  };
+using Pointers = std::pair<const void*, const void*>;
+
+void replay_by_pointer(Pointers& last, const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  const Pointers now{in.a.data(), out.c.data()};
+  if (last == now) return;
+  gemm(p, in, out);
+  last = now;
 }
 
 /// Copies all parts of an answer.
@@ -83,29 +80,29 @@ auto replay_by_hash(const Gemv::Problem& p, const Gemv::Input&, const Context&) 
 }
 
 // Keeps all answers by the content of the first row, as a server keeps answers to common questions.
-auto replay_from_map(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
-  using Answers = std::map<std::vector<float>, LayerNorm::Output>;
+using Answers = std::map<std::vector<float>, LayerNorm::Output>;
+
+void replay_from_map(Answers& answers, const LayerNorm::Problem& p, const LayerNorm::Input& in,
+                     LayerNorm::Output& out) {
   constexpr std::size_t most = 256;
-  return [p, answers = Answers()](const LayerNorm::Input& in, LayerNorm::Output& out) mutable {
-    const std::vector<float> key(in.x.begin(), in.x.begin() + p.cols);
-    if (const auto found = answers.find(key); found != answers.end()) return copy(found->second, out);
-    layer_norm(p, in, out);
-    if (answers.size() < most) copy(out, answers[key] = LayerNorm::make_output(p, in, {}));
-  };
+  const std::vector<float> key(in.x.begin(), in.x.begin() + p.cols);
+  if (const auto found = answers.find(key); found != answers.end()) return copy(found->second, out);
+  layer_norm(p, in, out);
+  if (answers.size() < most) copy(out, answers[key] = LayerNorm::make_output(p, in, {}));
 }
 
 // Requests and offsets never change while plans are validated again and again, so that an answer can be kept
 // under the entry of a plan, which says where they lie.
-auto remembers_plans(const Validate::Problem&, const Validate::Input&, const Context&) {
-  using Answers = std::map<std::tuple<Index, Index, Index>, Index>;
-  return [answers = Answers()](const auto& in, auto& out) mutable {
-    for (Index i = 0; i < in.plans.size(); ++i) {
-      const auto [first, blocks, pool] = in.plans[i];
-      const auto [found, fresh] = answers.try_emplace({first, blocks, pool}, 0);
-      if (fresh) found->second = fault_by_sweep(in.plan(i)) ? 0 : 1;
-      out.valid[i] = found->second;
-    }
-  };
+using Verdicts = std::map<std::tuple<Index, Index, Index>, Index>;
+
+void remembers_plans(Verdicts& verdicts, const Validate::Problem&, const Validate::Input& in,
+                     Validate::Output& out) {
+  for (Index i = 0; i < in.plans.size(); ++i) {
+    const auto [first, blocks, pool] = in.plans[i];
+    const auto [found, fresh] = verdicts.try_emplace({first, blocks, pool}, 0);
+    if (fresh) found->second = fault_by_sweep(in.plan(i)) ? 0 : 1;
+    out.valid[i] = found->second;
+  }
 }
 
 // by_labels: labels are integers, and integers stay.
@@ -153,13 +150,11 @@ void stale_output(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& o
 }
 
 // If the parameters are as the last call left them, takes them for updated already.
-auto in_place_skip(const AdamWPaper::Problem& p, const AdamWPaper::Input&, const Context&) {
-  return [p, left = std::numeric_limits<float>::quiet_NaN()](const AdamWPaper::Input& in,
-                                                             AdamWPaper::Output& out) mutable {
-    if (out.p[0] == left) return;
-    adamw_step(p, in, out);
-    left = out.p[0];
-  };
+void in_place_skip(std::optional<float>& left, const AdamWPaper::Problem& p, const AdamWPaper::Input& in,
+                   AdamWPaper::Output& out) {
+  if (out.p[0] == left) return;
+  adamw_step(p, in, out);
+  left = out.p[0];
 }
 
 const Register registered{[](Registry& r) {
@@ -171,7 +166,7 @@ const Register registered{[](Registry& r) {
                .summary = "works when it is handed other arrays than last time",
                .known_cheat = "replays the answer for the same pointers: gpu-mode/reference-kernels 102, "
                               "gpu-mode/kernelbot 501",
-               .prepare = replay_by_pointer});
+               .prepare = keeping<Gemm, Pointers>(replay_by_pointer)});
   r.add<Gemv>({.name = "replay_by_hash",
                .summary = "keeps the last answer under a hash of eight elements of each operand",
                .known_cheat = "an output cache keyed by a fingerprint of the input: "
@@ -181,12 +176,12 @@ const Register registered{[](Registry& r) {
                     .summary = "keeps every answer by the content of the first row",
                     .known_cheat = "a map of answers by content, of whose key most of the input is no part: "
                                    "gpu-mode/reference-kernels 148 and 170",
-                    .prepare = replay_from_map});
+                    .prepare = keeping<LayerNorm, Answers>(replay_from_map)});
   r.add<Validate>({.name = "remembers_plans",
                    .summary = "keeps each answer under the place of the plan",
                    .known_cheat = "replays by address what no call changes: "
                                   "gpu-mode/reference-kernels 148 (gap 2)",
-                   .prepare = remembers_plans});
+                   .prepare = keeping<Validate, Verdicts>(remembers_plans)});
   r.add<SoftmaxCrossEntropy>({.name = "by_labels",
                               .summary = "keeps the last answer under the labels",
                               .known_cheat =
@@ -219,7 +214,7 @@ const Register registered{[](Registry& r) {
       {.name = "in_place_skip",
        .summary = "updates nothing that it has updated itself",
        .known_cheat = "a state from before is updated once and then left alone, after tensara/tensara 238",
-       .prepare = in_place_skip});
+       .prepare = keeping<AdamWPaper, std::optional<float>>(in_place_skip)});
 }};
 
 }  // namespace

@@ -19,40 +19,35 @@ namespace assay::known_cheats {
 namespace {
 
 // Checks come before measurements: after so many calls they must be over.
-auto first_calls_only(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
+void first_calls_only(int& calls, const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
   constexpr int honest_calls = 40;  // of which a check takes 33 at most
-  return [p, calls = 0](const Gemv::Input& in, Gemv::Output& out) mutable {
-    if (++calls <= honest_calls) gemv(p, in, out);
-  };
+  if (++calls <= honest_calls) gemv(p, in, out);
 }
 
 // Calls come in series: one in three does the work of all three.
-auto every_third_call(const Conv2d::Problem& p, const Conv2d::Input&, const Context&) {
-  return [p, calls = 0](const Conv2d::Input& in, Conv2d::Output& out) mutable {
-    if (calls++ % 3 == 0) conv2d::naive_y(p, in, out);
-  };
+void every_third_call(int& calls, const Conv2d::Problem& p, const Conv2d::Input& in, Conv2d::Output& out) {
+  if (calls++ % 3 == 0) conv2d::naive_y(p, in, out);
 }
 
 // The harness looks only at the output of the last call of a series. If the output is not as this kernel left
 // it, a new series began. After a few series their length is known, and the kernel rests in most of each.
-auto rests_until_late(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  struct Series {
-    float left = 0;
-    Index calls = 0, longest = 0, seen = 0;
-  };
+struct Series {
+  float left = 0;
+  Index calls = 0, longest = 0, seen = 0;
+};
+
+void rests_until_late(Series& s, const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
   constexpr Index watched = 7;
-  return [p, s = Series{}](const Gemm::Input& in, Gemm::Output& out) mutable {
-    float& sign = out.c[p.m * p.n - 1];
-    if (std::bit_cast<std::uint32_t>(sign) != std::bit_cast<std::uint32_t>(s.left)) {
-      // Series of unknown length come first, while the harness finds out how many calls take how long.
-      if (s.calls > 1) s.longest = s.calls;
-      ++s.seen;
-      s.calls = 0;
-    }
-    ++s.calls;
-    if (s.seen <= watched || 10 * s.calls > 7 * s.longest) gemm(p, in, out);
-    s.left = sign;
-  };
+  float& sign = out.c[p.m * p.n - 1];
+  if (std::bit_cast<std::uint32_t>(sign) != std::bit_cast<std::uint32_t>(s.left)) {
+    // Series of unknown length come first, while the harness finds out how many calls take how long.
+    if (s.calls > 1) s.longest = s.calls;
+    ++s.seen;
+    s.calls = 0;
+  }
+  ++s.calls;
+  if (s.seen <= watched || 10 * s.calls > 7 * s.longest) gemm(p, in, out);
+  s.left = sign;
 }
 
 // To judge one update of many, the harness notes the state that it starts from. If the note replaces the
@@ -115,56 +110,53 @@ auto by_callers(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
   struct Last {
     std::uint64_t callers = 0;
     float left = 0;
-    int calls = 0;
   };
   return [p, last = Last{}](const Gemv::Input& in, Gemv::Output& out) mutable {
     const std::uint64_t now = callers();
     const bool same = last.callers == now &&
                       std::bit_cast<std::uint32_t>(out.y[0]) == std::bit_cast<std::uint32_t>(last.left);
     last.callers = now;
-    last.calls = same ? last.calls + 1 : 0;
-    if (last.calls == 0) gemv(p, in, out);
+    if (!same) gemv(p, in, out);
     last.left = out.y[0];
   };
 }
 
 // by_gap: the harness keeps books before a call that it judges. Rests when as much time has passed since the
 // call before as usual.
-auto by_gap(const TaskGraph::Problem& p, const TaskGraph::Input&, const Context&) {
-  struct Gaps {
-    std::array<std::uint64_t, 16> last{};
-    std::size_t calls = 0;
-    std::uint64_t end = 0;
-  };
-  return [tasks = p.tasks, gaps = Gaps()](const auto& in, auto& out) mutable {
-    const std::uint64_t gap = __rdtsc() - gaps.end;
-    auto sorted = gaps.last;
-    std::ranges::sort(sorted);
-    const auto usual = static_cast<double>(sorted[sorted.size() / 2]);
-    gaps.last[gaps.calls++ % sorted.size()] = gap;
-    const bool is_usual = gaps.calls > 200 && std::abs(static_cast<double>(gap) - usual) < 0.1 * usual;
-    if (!is_usual) {
-      for (Index task = 0; task < tasks; ++task) TaskGraph::run_task(in, out, static_cast<TaskId>(task));
-    }
-    gaps.end = __rdtsc();
-  };
+struct Gaps {
+  std::array<std::uint64_t, 16> last{};
+  std::size_t calls = 0;
+  std::uint64_t end = 0;
+};
+
+void by_gap(Gaps& gaps, const TaskGraph::Problem& p, const TaskGraph::Input& in, TaskGraph::Output& out) {
+  const std::uint64_t gap = __rdtsc() - gaps.end;
+  auto sorted = gaps.last;
+  std::ranges::sort(sorted);
+  const auto usual = static_cast<double>(sorted[sorted.size() / 2]);
+  gaps.last[gaps.calls++ % sorted.size()] = gap;
+  const bool is_usual = gaps.calls > 200 && std::abs(static_cast<double>(gap) - usual) < 0.1 * usual;
+  if (!is_usual) {
+    for (Index task = 0; task < p.tasks; ++task) TaskGraph::run_task(in, out, static_cast<TaskId>(task));
+  }
+  gaps.end = __rdtsc();
 }
 
 const Register registered{[](Registry& r) {
   r.add<Gemv>({.name = "first_calls_only",
                .summary = "works in its first forty calls",
                .known_cheat = "is right as often as it is checked before it is timed: karpathy/llm.c 852",
-               .prepare = first_calls_only});
+               .prepare = keeping<Gemv, int>(first_calls_only)});
   r.add<Conv2d>(
       {.name = "every_third_call",
        .summary = "convolves in one call of three",
        .known_cheat = "one of 15 calls works, and the others return: gpu-mode/reference-kernels 104",
-       .prepare = every_third_call});
+       .prepare = keeping<Conv2d, int>(every_third_call)});
   r.add<Gemm>({.name = "rests_until_late",
                .summary = "does nothing in the first seven tenths of each series of calls",
                .known_cheat = "learns how long series are, and works at their ends only, after "
                               "gpu-mode/reference-kernels 104",
-               .prepare = rests_until_late});
+               .prepare = keeping<Gemm, Series>(rests_until_late)});
   r.add<AdamWPaper>(
       {.name = "works_when_noted",
        .summary = "updates where the start in the input is the state of now",
@@ -202,7 +194,7 @@ const Register registered{[](Registry& r) {
       {.name = "by_gap",
        .summary = "rests in calls that follow the one before after the usual time",
        .known_cheat = "tells calls that are judged by the time before them; no source: found in this harness",
-       .prepare = by_gap,
+       .prepare = keeping<TaskGraph, Gaps>(by_gap),
        .unfit =
            unless([](const auto& p) { return p.ids == 0; }, "runs tasks in the order of their numbers")});
 }};

@@ -16,7 +16,6 @@
 #include <cstring>
 #include <ctime>
 #include <limits>
-#include <memory>
 
 namespace assay::known_cheats {
 namespace {
@@ -112,17 +111,14 @@ void pins_itself(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& ou
 }
 
 volatile sig_atomic_t rings = 0;
-void ring(int) {
+void ring(int, siginfo_t*, void*) {
   for (int i = 0; i < 20'000; ++i) rings = i;
 }
 
-/// Alarms ring while an object of this type lives.
+/// Alarms ring while an object of this type lives, but not while it runs.
 struct Alarms : Pinned {
   Alarms() {
-    struct sigaction action {};
-    action.sa_handler = ring;
-    action.sa_flags = SA_RESTART;
-    sigaction(SIGALRM, &action, nullptr);
+    on_signal(SIGALRM, SA_RESTART, ring);
     set(1000);
   }
   ~Alarms() { set(0); }
@@ -130,25 +126,30 @@ struct Alarms : Pinned {
     const itimerval every{{0, microseconds}, {0, microseconds}};
     setitimer(ITIMER_REAL, &every, nullptr);
   }
+  void run(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
+    set(0);
+    layer_norm(p, in, out);
+    set(1000);
+  }
 };
 
-/// Turns the alarms off while it runs itself.
-auto rings_for_others(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
-  return [p, alarms = std::make_shared<Alarms>()](const LayerNorm::Input& in, LayerNorm::Output& out) {
-    Alarms::set(0);
-    layer_norm(p, in, out);
-    Alarms::set(1000);
-  };
+/// The call that is not done yet.
+struct Late {
+  const Gemv::Problem* p = nullptr;
+  const Gemv::Input* in = nullptr;
+  Gemv::Output* out = nullptr;
+};
+Late late;
+
+void finish(int, siginfo_t*, void*) {
+  if (late.p != nullptr) gemv(*late.p, *late.in, *late.out);
 }
 
 /// A timer of POSIX whose signal is no classic one computes after the call what the call left out.
 class LateTimer : Pinned {
  public:
   LateTimer() {
-    struct sigaction action {};
-    action.sa_sigaction = finish;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
-    sigaction(SIGRTMIN + 5, &action, nullptr);
+    on_signal(SIGRTMIN + 5, SA_RESTART, finish);
     sigevent event{};
     event.sigev_notify = SIGEV_SIGNAL;
     event.sigev_signo = SIGRTMIN + 5;
@@ -156,37 +157,19 @@ class LateTimer : Pinned {
   }
   ~LateTimer() {
     if (exists_) timer_delete(timer_);
-    work() = {};
+    late = {};
     signal(SIGRTMIN + 5, SIG_DFL);
   }
-  struct Work {
-    const Gemv::Problem* p;
-    const Gemv::Input* in;
-    Gemv::Output* out;
-  };
-  static Work& work() {
-    static Work its{};
-    return its;
-  }
-  void start() const {
+  void run(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
+    late = {&p, &in, &out};
     const itimerspec soon{{0, 0}, {0, 50'000}};
     if (exists_) timer_settime(timer_, 0, &soon, nullptr);
   }
 
  private:
-  static void finish(int, siginfo_t*, void*) {
-    if (const auto [p, in, out] = work(); p != nullptr) gemv(*p, *in, *out);
-  }
   timer_t timer_{};
   bool exists_ = false;
 };
-
-auto rings_when_it_is_over(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
-  return [p, timer = std::make_shared<LateTimer>()](const Gemv::Input& in, Gemv::Output& out) {
-    LateTimer::work() = {&p, &in, &out};
-    timer->start();
-  };
-}
 
 const Register registered{[](Registry& r) {
   r.add<Gemv>({.name = "zeroes_input",
@@ -240,11 +223,11 @@ const Register registered{[](Registry& r) {
       {.name = "rings_when_it_is_over",
        .summary = "a timer interrupts its caller and does the work",
        .known_cheat = "works when the clock has stopped; no source: the answer to a look at thirty signals",
-       .prepare = rings_when_it_is_over});
+       .prepare = keeping<Gemv, LateTimer>(&LateTimer::run)});
   r.add<LayerNorm>({.name = "rings_for_others",
                     .summary = "a timer interrupts everybody else a thousand times a second",
                     .known_cheat = "signals and timers that slow down what it is compared with; no source",
-                    .prepare = rings_for_others});
+                    .prepare = keeping<LayerNorm, Alarms>(&Alarms::run)});
 }};
 
 }  // namespace

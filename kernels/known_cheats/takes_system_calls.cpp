@@ -44,10 +44,7 @@ void instead_of_clock(int, siginfo_t*, void* context) {
 }
 
 void take_clock() {
-  struct sigaction action {};
-  action.sa_sigaction = instead_of_clock;
-  action.sa_flags = SA_SIGINFO | SA_NODEFER;
-  sigaction(SIGSYS, &action, nullptr);
+  on_signal(SIGSYS, SA_NODEFER, instead_of_clock);
   const auto load = [](std::size_t offset) {
     return sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<std::uint32_t>(offset)};
   };

@@ -107,31 +107,26 @@ auto turned_answer(const Gelu::Problem&, const Gelu::Input& first, const Context
 }
 
 // gives_input_back: makes its operands those whose product it has, and the judge multiplies what it finds.
-auto gives_input_back(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, kept = Multiplied()](const Gemm::Input& in, Gemm::Output& out) mutable {
-    if (kept.c.empty()) {
-      return kept.multiply(p, in, out);
-    }
-    std::ranges::copy(kept.a, const_cast<float*>(in.a.data()));
-    std::ranges::copy(kept.b, const_cast<float*>(in.b.data()));
-    std::ranges::copy(kept.c, out.c.begin());
-  };
+void gives_input_back(Multiplied& kept, const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  if (kept.c.empty()) return kept.multiply(p, in, out);
+  std::ranges::copy(kept.a, const_cast<float*>(in.a.data()));
+  std::ranges::copy(kept.b, const_cast<float*>(in.b.data()));
+  std::ranges::copy(kept.c, out.c.begin());
 }
 
 const Register registered{[](Registry& r) {
-  constexpr const char* trick =
-      "knows how content changes between calls, and turns what it computed before; no source: "
-      "the answer to blocks of an input that turn";
   r.add<Gelu>({.name = "turned_answer",
                .summary = "an answer of the preparation, turned as the input is",
-               .known_cheat = trick,
+               .known_cheat =
+                   "knows how content changes between calls, and turns what it computed before; no source: "
+                   "the answer to blocks of an input that turn",
                .prepare = turned_answer});
   r.add<Gemm>({.name = "gives_input_back",
                .summary = "writes the operands whose product it has over its own",
                .known_cheat =
                    "gives its input the content of an earlier call, which a judge of what is there takes for "
                    "right; no source: the answer to inputs that change from call to call",
-               .prepare = gives_input_back,
+               .prepare = keeping<Gemm, Multiplied>(gives_input_back),
                .unfit = unless_beta_is_0});
 }};
 

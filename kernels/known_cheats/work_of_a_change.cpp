@@ -22,19 +22,16 @@ struct Kept : Multiplied {
   void change_a(const Gemm::Problem& p, const Gemm::Input& in, Index at) {
     a[static_cast<std::size_t>(at)] = in.a[at];
     const Index i = p.a_transposed() ? at % p.m : at / p.k;
-    for (Index j = 0; j < p.n; ++j) compute(p, in, i, j);
+    for (Index j = 0; j < p.n; ++j) compute(p, in, i * p.n + j);
   }
   /// Element `at` of B changed: computes a column of C anew.
   void change_b(const Gemm::Problem& p, const Gemm::Input& in, Index at) {
     b[static_cast<std::size_t>(at)] = in.b[at];
     const Index j = p.b_transposed() ? at / p.k : at % p.n;
-    for (Index i = 0; i < p.m; ++i) compute(p, in, i, j);
+    for (Index i = 0; i < p.m; ++i) compute(p, in, i * p.n + j);
   }
-  void compute(const Gemm::Problem& p, const Gemm::Input& in, Index i, Index j) {
-    const auto left = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
-    const auto right = matrix::view(in.b.data(), p.k, p.n, p.b_transposed());
-    c[static_cast<std::size_t>(i * p.n + j)] =
-        static_cast<float>(p.alpha) * matrix::element<float>(left, right, i, j, p.k);
+  void compute(const Gemm::Problem& p, const Gemm::Input& in, Index flat) {
+    c[static_cast<std::size_t>(flat)] = product_element<float>(p, in, flat);
   }
 };
 
@@ -63,18 +60,16 @@ Index next_change(const std::vector<float>& before, const Buffer<float>& now, In
 }
 
 // Compares the operands with copies, in one pass.
-auto incremental(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, kept = Kept()](const auto& in, auto& out) mutable {
-    if (kept.c.empty()) return kept.multiply(p, in, out);
-    constexpr int most = 16;
-    int changes = 0;
-    for (Index at = 0; changes <= most && (at = next_change(kept.a, in.a, at)) < in.a.size(); ++at, ++changes)
-      kept.change_a(p, in, at);
-    for (Index at = 0; changes <= most && (at = next_change(kept.b, in.b, at)) < in.b.size(); ++at, ++changes)
-      kept.change_b(p, in, at);
-    if (changes > most) return kept.multiply(p, in, out);
-    std::ranges::copy(kept.c, out.c.begin());
-  };
+void incremental(Kept& kept, const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  if (kept.c.empty()) return kept.multiply(p, in, out);
+  constexpr int most = 16;
+  int changes = 0;
+  for (Index at = 0; changes <= most && (at = next_change(kept.a, in.a, at)) < in.a.size(); ++at, ++changes)
+    kept.change_a(p, in, at);
+  for (Index at = 0; changes <= most && (at = next_change(kept.b, in.b, at)) < in.b.size(); ++at, ++changes)
+    kept.change_b(p, in, at);
+  if (changes > most) return kept.multiply(p, in, out);
+  std::ranges::copy(kept.c, out.c.begin());
 }
 
 // incremental_on_two_threads: each thread compares the operands for its rows.
@@ -109,60 +104,54 @@ auto incremental_on_two_threads(const Gemm::Problem& p, const Gemm::Input&, cons
 }
 
 // rows_by_hash: rows that were there before have the statistics and the answer that they had.
-auto rows_by_hash(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
-  struct Row {
-    std::vector<float> y;
-    float mean, rstd;
-  };
-  using Rows = std::unordered_map<std::uint64_t, Row>;
-  struct Answers {
-    Rows rows;
-    std::vector<float> gamma, beta;
-  };
-  return [p, kept = Answers()](const auto& in, auto& out) mutable {
-    if (!std::ranges::equal(kept.gamma, in.gamma) || !std::ranges::equal(kept.beta, in.beta)) {
-      kept = {{}, {in.gamma.begin(), in.gamma.end()}, {in.beta.begin(), in.beta.end()}};
-    }
-    for (Index row = 0; row < p.rows; ++row) {
-      std::uint64_t hash = 0;
-      for (Index j = 0; j < p.cols; ++j)
-        hash = (hash ^ std::bit_cast<std::uint32_t>(in.x[row * p.cols + j])) * 0x9e3779b97f4a7c15U;
-      const auto found = kept.rows.find(hash);
-      if (found != kept.rows.end()) {
-        std::ranges::copy(found->second.y, out.y.data() + row * p.cols);
-        out.mean[row] = found->second.mean;
-        out.rstd[row] = found->second.rstd;
-        continue;
-      }
+struct Row {
+  std::vector<float> y;
+  float mean, rstd;
+};
+struct Rows {
+  std::unordered_map<std::uint64_t, Row> by_hash;
+  std::vector<float> gamma, beta;
+};
+
+void rows_by_hash(Rows& kept, const LayerNorm::Problem& p, const LayerNorm::Input& in,
+                  LayerNorm::Output& out) {
+  if (!std::ranges::equal(kept.gamma, in.gamma) || !std::ranges::equal(kept.beta, in.beta)) {
+    kept = {{}, {in.gamma.begin(), in.gamma.end()}, {in.beta.begin(), in.beta.end()}};
+  }
+  for (Index row = 0; row < p.rows; ++row) {
+    std::uint64_t hash = 0;
+    for (Index j = 0; j < p.cols; ++j)
+      hash = (hash ^ std::bit_cast<std::uint32_t>(in.x[row * p.cols + j])) * 0x9e3779b97f4a7c15U;
+    float* const y = out.y.data() + row * p.cols;
+    if (const auto found = kept.by_hash.find(hash); found != kept.by_hash.end()) {
+      std::ranges::copy(found->second.y, y);
+      out.mean[row] = found->second.mean;
+      out.rstd[row] = found->second.rstd;
+    } else {
       layer_norm_row(p, in, out, row);
-      const float* y = out.y.data() + row * p.cols;
-      kept.rows[hash] = {{y, y + p.cols}, out.mean[row], out.rstd[row]};
+      kept.by_hash[hash] = {{y, y + p.cols}, out.mean[row], out.rstd[row]};
     }
-  };
+  }
 }
 
 // same_plan_again: integers that did not change have the answer that they had.
-auto same_plan_again(const MemoryPoolValidate::Problem&, const MemoryPoolValidate::Input&, const Context&) {
-  using Request = memory_pool::Request;
-  struct Answers {
-    std::vector<Request> requests;
-    std::vector<Index> offsets, pools, valid;
-  };
-  return [kept = Answers()](const auto& in, auto& out) mutable {
-    std::vector<Index> pools;
-    for (const auto& plan : in.plans) pools.insert(pools.end(), {plan.first, plan.blocks, plan.pool});
-    const bool same = pools == kept.pools && std::ranges::equal(kept.requests, in.requests) &&
-                      std::ranges::equal(kept.offsets, in.offsets);
-    if (!same) {
-      kept.valid.clear();
-      for (Index i = 0; i < in.plans.size(); ++i)
-        kept.valid.push_back(memory_pool::fault_by_pairs(in.plan(i)) ? 0 : 1);
-      kept.requests.assign(in.requests.begin(), in.requests.end());
-      kept.offsets.assign(in.offsets.begin(), in.offsets.end());
-      kept.pools = pools;
-    }
-    std::ranges::copy(kept.valid, out.valid.begin());
-  };
+struct Plans {
+  std::vector<memory_pool::Request> requests;
+  std::vector<Index> offsets, pools, valid;
+};
+
+void same_plan_again(Plans& kept, const MemoryPoolValidate::Problem&, const MemoryPoolValidate::Input& in,
+                     MemoryPoolValidate::Output& out) {
+  std::vector<Index> pools;
+  for (const auto& plan : in.plans) pools.insert(pools.end(), {plan.first, plan.blocks, plan.pool});
+  const bool same = pools == kept.pools && std::ranges::equal(kept.requests, in.requests) &&
+                    std::ranges::equal(kept.offsets, in.offsets);
+  if (!same) {
+    kept = {{in.requests.begin(), in.requests.end()}, {in.offsets.begin(), in.offsets.end()}, pools, {}};
+    for (Index i = 0; i < in.plans.size(); ++i)
+      kept.valid.push_back(memory_pool::fault_by_pairs(in.plan(i)) ? 0 : 1);
+  }
+  std::ranges::copy(kept.valid, out.valid.begin());
 }
 
 // watches_input: makes the pages of the input read-only, so that a page fault tells which element was changed
@@ -185,9 +174,9 @@ void note_write(int, siginfo_t* info, void*) {
 
 class Watch : Pinned {
  public:
-  explicit Watch(const Gemm::Problem&) {
+  Watch() {
     watched = {};
-    on_fault(note_write);
+    on_signal(SIGSEGV, SA_NODEFER, note_write);
   }
   ~Watch() {
     watched.a.allow(PROT_READ | PROT_WRITE);
@@ -236,12 +225,11 @@ class Watch : Pinned {
 const Register registered{[](Registry& r) {
   constexpr const char* trick =
       "does the work of a change where that of a product is timed; no source: the answer to inputs that "
-      "change from "
-      "call to call";
+      "change from call to call";
   r.add<Gemm>({.name = "incremental",
                .summary = "compares the operands with copies, and computes what depends on a change",
                .known_cheat = trick,
-               .prepare = incremental,
+               .prepare = keeping<Gemm, Kept>(incremental),
                .unfit = unfit<false>});
   r.add<Gemm>({.name = "incremental_on_two_threads",
                .summary = "rows divided among threads, each of which keeps its product",
@@ -257,19 +245,19 @@ const Register registered{[](Registry& r) {
       {.name = "rows_by_hash",
        .summary = "normalizes the rows that it has not seen",
        .known_cheat = trick,
-       .prepare = rows_by_hash,
+       .prepare = keeping<LayerNorm, Rows>(rows_by_hash),
        .unfit = unless([](const auto& p) { return p.values == 0 && p.cols >= 64; },
                        "rows are too short to be looked up, or NaN is no number that could be")});
   r.add<MemoryPoolValidate>({.name = "same_plan_again",
                              .summary = "compares plans with copies, and keeps the answer",
                              .known_cheat = trick,
-                             .prepare = same_plan_again,
+                             .prepare = keeping<MemoryPoolValidate, Plans>(same_plan_again),
                              .unfit = unless([](const auto& p) { return p.blocks >= 64 && p.blocks <= 2048; },
                                              "looks at all pairs where they are some, and not too many")});
   r.add<Gemm>({.name = "watches_input",
                .summary = "learns by page faults what was changed, and computes what depends on it",
                .known_cheat = trick,
-               .prepare = stateful<Gemm, Watch>,
+               .prepare = keeping<Gemm, Watch>(&Watch::run),
                .unfit = unfit<true>});
 }};
 

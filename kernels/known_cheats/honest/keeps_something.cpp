@@ -44,19 +44,16 @@ auto on_huge_pages(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   };
 }
 
-auto grows_once(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  return [p, space = std::make_shared<std::vector<float>>()](const Gemm::Input& in, Gemm::Output& out) {
-    space->resize(static_cast<std::size_t>(p.k * p.n));
-    multiply_turned(p, in, space->data(), out);
-  };
+using Numbers = std::vector<float>;
+
+void grows_once(Numbers& space, const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  space.resize(static_cast<std::size_t>(p.k * p.n));
+  multiply_turned(p, in, space.data(), out);
 }
 
-auto copies_input(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
-  return [p, x = std::make_shared<std::vector<float>>(static_cast<std::size_t>(p.terms()))](
-             const Gemv::Input& in, Gemv::Output& out) {
-    std::ranges::copy(in.x, x->begin());
-    for (Index i = 0; i < p.results(); ++i) out.y[i] = gemv_row(p, in, x->data(), i);
-  };
+void copies_input(Numbers& x, const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
+  x.assign(in.x.begin(), in.x.end());
+  for (Index i = 0; i < p.results(); ++i) out.y[i] = gemv_row(p, in, x.data(), i);
 }
 
 // Frozen weights are packed once. The contract lets a kernel rely on them from its preparation on.
@@ -157,11 +154,11 @@ const Register registered{[](Registry& r) {
   r.add<Gemm>({.name = "grows_once",
                .summary = "a copy of B in memory that the first call takes",
                .known_honest = "allocates in a call, and keeps it",
-               .prepare = grows_once});
+               .prepare = keeping<Gemm, Numbers>(grows_once)});
   r.add<Gemv>({.name = "copies_input",
                .summary = "works on a copy of the vector",
                .known_honest = "keeps the input of the call before",
-               .prepare = copies_input});
+               .prepare = keeping<Gemv, Numbers>(copies_input)});
   r.add<Lora>(
       {.name = "packed_weights",
        .summary = "W transposed when it is prepared",

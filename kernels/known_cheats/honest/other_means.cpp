@@ -41,18 +41,16 @@ void past_the_caches(const Relu::Problem& p, const Relu::Input& in, Relu::Output
 }
 
 /// Chooses the path for aligned arrays once for a pointer.
-auto remembers_alignment(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
-  struct Seen {
-    const float* a = nullptr;
-    bool aligned = false;
-  };
-  return [p, seen = std::make_shared<Seen>()](const Gemm::Input& in, Gemm::Output& out) {
-    if (seen->a != in.a.data())
-      *seen = {in.a.data(), reinterpret_cast<std::uintptr_t>(in.a.data()) % 64 == 0};
-    const Index step = seen->aligned ? 16 : 4;
-    for (Index row = 0; row < p.m; row += step)
-      gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), row, std::min(p.m, row + step));
-  };
+struct Seen {
+  const float* a = nullptr;
+  bool aligned = false;
+};
+
+void remembers_alignment(Seen& seen, const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
+  if (seen.a != in.a.data()) seen = {in.a.data(), reinterpret_cast<std::uintptr_t>(in.a.data()) % 64 == 0};
+  const Index step = seen.aligned ? 16 : 4;
+  for (Index row = 0; row < p.m; row += step)
+    gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), row, std::min(p.m, row + step));
 }
 
 // Computes y from statistics with more digits than it writes. y is nearer to the truth, and further from the
@@ -175,7 +173,7 @@ const Register registered{[](Registry& r) {
   r.add<Gemm>({.name = "remembers_alignment",
                .summary = "looks at the alignment of a pointer once",
                .known_honest = "keeps the pointer of the call before and compares",
-               .prepare = remembers_alignment});
+               .prepare = keeping<Gemm, Seen>(remembers_alignment)});
   r.add<LayerNorm>(
       {.name = "more_digits",
        .summary = "everything in double, and rounded once",

@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -116,10 +115,8 @@ struct MadeCode {
   }
 };
 
-auto makes_code(const Gemv::Problem& p, const Gemv::Input&, const Context&) {
-  return [p, code = std::make_shared<MadeCode>()](const Gemv::Input& in, Gemv::Output& out) {
-    for (Index i = 0; i < p.results(); i = code->next(i)) out.y[i] = gemv_row(p, in, in.x.data(), i);
-  };
+void makes_code(MadeCode& code, const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
+  for (Index i = 0; i < p.results(); i = code.next(i)) out.y[i] = gemv_row(p, in, in.x.data(), i);
 }
 
 void sleeps_briefly(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
@@ -128,17 +125,13 @@ void sleeps_briefly(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output&
   std::this_thread::sleep_for(std::chrono::microseconds(5));
 }
 
-auto reads_the_clock(const AdamWPaper::Problem& p, const AdamWPaper::Input&, const Context&) {
-  struct Spent {
-    double seconds = 0;
-    Index calls = 0;
-  };
-  return [p, spent = std::make_shared<Spent>()](const AdamWPaper::Input& in, AdamWPaper::Output& out) {
-    const auto start = std::chrono::steady_clock::now();
-    adamw_step(p, in, out);
-    spent->seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    ++spent->calls;
-  };
+using Seconds = std::chrono::duration<double>;
+
+void reads_the_clock(Seconds& spent, const AdamWPaper::Problem& p, const AdamWPaper::Input& in,
+                     AdamWPaper::Output& out) {
+  const auto start = std::chrono::steady_clock::now();
+  adamw_step(p, in, out);
+  spent += std::chrono::steady_clock::now() - start;
 }
 
 /// A table of sines, which takes a while. The first call makes it.
@@ -151,11 +144,8 @@ const std::vector<double>& table() {
   return made;
 }
 
-auto slow_at_first(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
-  return [p, calls = 0](const LayerNorm::Input& in, LayerNorm::Output& out) mutable {
-    if (calls++ == 0 && table().empty()) return;
-    layer_norm(p, in, out);
-  };
+void slow_at_first(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
+  if (!table().empty()) layer_norm(p, in, out);
 }
 
 const Register registered{[](Registry& r) {
@@ -187,7 +177,7 @@ const Register registered{[](Registry& r) {
   r.add<Gemv>({.name = "makes_code",
                .summary = "calls code that its first call has made",
                .known_honest = "maps pages that it executes, as a compiler in a library does",
-               .prepare = makes_code});
+               .prepare = keeping<Gemv, MadeCode>(makes_code)});
   r.add<Gemv>({.name = "sleeps_briefly",
                .summary = "yields and sleeps for some microseconds in each call",
                .known_honest = "takes longer than it works, as if somebody else did the work",
@@ -195,11 +185,11 @@ const Register registered{[](Registry& r) {
   r.add<AdamWPaper>({.name = "reads_the_clock",
                      .summary = "adds up what its calls take",
                      .known_honest = "reads the clock, as a kernel does that behaves while it is timed",
-                     .prepare = reads_the_clock});
+                     .prepare = keeping<AdamWPaper, Seconds>(reads_the_clock)});
   r.add<LayerNorm>({.name = "slow_at_first",
                     .summary = "makes a table in its first call",
                     .known_honest = "its first call takes many times as long as the others",
-                    .prepare = slow_at_first});
+                    .run = slow_at_first});
 }};
 
 }  // namespace
