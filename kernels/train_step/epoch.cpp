@@ -141,6 +141,20 @@ struct BatchRoom {
       : rows(static_cast<std::size_t>(most * records.bytes())), images(records, most) {}
 };
 
+/// Numbers the threads that call it from 1; its creator is 0.
+class Workers {
+ public:
+  int mine() {
+    const std::lock_guard lock(mutex_);
+    const auto next = static_cast<int>(numbers_.size());
+    return numbers_.try_emplace(std::this_thread::get_id(), next).first->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::thread::id, int> numbers_{{std::this_thread::get_id(), 0}};
+};
+
 class ImageTraining final : public Training {
  public:
   explicit ImageTraining(const TrainingPlan& plan)
@@ -173,14 +187,115 @@ class ImageTraining final : public Training {
   }
   void drop_pages() override { file_.drop_pages(); }
   double resident() const override { return file_.mapping().resident(); }
+
   double train(const StepRange& range, std::vector<StepTimes>& times,
-               const std::function<bool()>& stop) override;
-  EpochTimes train_epoch(const std::function<bool()>& stop) override;
-  std::vector<double> load_alone(Index batches) override;
-  std::vector<StepTimes> train_alone(Index steps) override;
-  std::vector<ValidationTimes> validate_alone(Index batches) override;
-  std::vector<double> checkpoint_alone(Index count) override;
-  Together together(Index workers, Index steps) override;
+               const std::function<bool()>& stop) override {
+    training::Parameters parameters = initial();
+    Stopwatch watch;
+    run_steps(range, parameters, watch, times, stop, [](Index, double end) { return end; });
+    const double seconds = watch.seconds();
+    file_.require_unchanged();
+    return seconds;
+  }
+
+  EpochTimes train_epoch(const std::function<bool()>& stop) override {
+    training::Parameters parameters = initial();
+    Stopwatch watch;
+    EpochTimes out;
+    run_steps({.steps = plan_.steps()}, parameters, watch, out.steps, stop, [&](Index done, double end) {
+      if (plan_.checkpoint_every > 0 && done % plan_.checkpoint_every == 0) {
+        checkpoints_.write(parameters, done);
+        out.checkpoints.push_back({.step = done, .begin = end, .end = watch.seconds()});
+        end = out.checkpoints.back().end;
+      }
+      return end;
+    });
+    if (std::ssize(out.steps) == plan_.steps()) {
+      out.validation = validated(plan_.validation_steps(), parameters.state(), watch, stop);
+    }
+    out.seconds = watch.seconds();
+    file_.require_unchanged();
+    return out;
+  }
+
+  std::vector<double> load_alone(Index batches) override {
+    if (plan_.cold) file_.drop_pages();
+    BatchRoom room(records_, plan_.batch);
+    std::vector<double> out;
+    Stopwatch watch;
+    for (Index k = 0; k < batches; ++k) {
+      watch.start();
+      load(k % plan_.steps(), room.rows.data(), room.images);
+      out.push_back(watch.seconds());
+    }
+    return out;
+  }
+
+  std::vector<StepTimes> train_alone(Index steps) override {
+    training::Parameters parameters = initial();
+    BatchRoom room(records_, plan_.batch);
+    load(0, room.rows.data(), room.images);
+    std::vector<StepTimes> out(static_cast<std::size_t>(steps));
+    const Stopwatch watch;
+    for (Index i = 0; i < steps; ++i) {
+      StepTimes& now = out[static_cast<std::size_t>(i)];
+      now.begin = watch.seconds();
+      step(parameters.state(), room.images.view(plan_.size(0)), i + 1, now);
+      now.end = watch.seconds();
+    }
+    return out;
+  }
+
+  std::vector<ValidationTimes> validate_alone(Index batches) override {
+    if (plan_.cold) file_.drop_pages();
+    training::Parameters parameters = initial();
+    return validated(std::min(batches, plan_.validation_steps()), parameters.state(), Stopwatch(), {});
+  }
+
+  std::vector<double> checkpoint_alone(Index count) override {
+    const training::Parameters parameters = initial();
+    std::vector<double> out;
+    Stopwatch watch;
+    for (Index i = 0; i < count; ++i) {
+      watch.start();
+      checkpoints_.write(parameters, i + 1);
+      out.push_back(watch.seconds());
+    }
+    return out;
+  }
+
+  Together together(Index workers, Index steps) override {
+    if (plan_.cold) file_.drop_pages();
+    std::atomic<bool> done{false};
+    const auto make_and_drop = [&](Index worker) {
+      BatchRoom room(records_, plan_.batch);
+      Stopwatch watch;
+      std::vector<double> seconds;
+      for (Index k = worker; seconds.empty() || !done; k += workers) {
+        watch.start();
+        load(k % plan_.steps(), room.rows.data(), room.images);
+        seconds.push_back(watch.seconds());
+      }
+      return seconds;
+    };
+    Together out;
+    std::vector<std::future<std::vector<double>>> loads;  // each waits for its thread in the end
+    try {
+      const struct Stop {
+        std::atomic<bool>& flag;
+        ~Stop() { flag = true; }
+      } stop{done};  // whatever is thrown here
+      for (Index w = 0; w < workers; ++w) loads.push_back(std::async(std::launch::async, make_and_drop, w));
+      out.steps = train_alone(steps);
+    } catch (const std::system_error& failure) {
+      throw cannot_start_workers(failure);
+    }
+    for (auto& each : loads) {
+      const std::vector<double> seconds = each.get();
+      out.load.insert(out.load.end(), seconds.begin(), seconds.end());
+    }
+    return out;
+  }
 
  private:
   /// Copies the records of batch k to `rows` and decodes them.
@@ -226,9 +341,75 @@ class ImageTraining final : public Training {
   using Between = std::function<double(Index done, double end)>;
   /// Starts the watch and trains these steps, until stop() holds.
   void run_steps(const StepRange& range, training::Parameters& at, Stopwatch& watch,
-                 std::vector<StepTimes>& times, const std::function<bool()>& stop, const Between& between);
+                 std::vector<StepTimes>& times, const std::function<bool()>& stop, const Between& between) {
+    if (plan_.cold) file_.drop_pages();
+    const auto count = static_cast<std::size_t>(range.steps);
+    times.assign(count, {});
+    std::vector<StepTimes> loaded(count);  // by batch; only the batch's worker writes to an element
+    std::vector<Index> slot_of(count);
+    Workers workers;
+    std::atomic<Index> made{0};
+
+    watch.start();
+    Pipeline pipeline({.batches = range.steps,
+                       .workers = plan_.workers,
+                       .prefetch = plan_.prefetch,
+                       .slot_bytes = plan_.batch * records_.bytes(),
+                       .in_order = plan_.in_order,
+                       .persistent = false});
+    std::vector<ImageBatch> images;
+    for (Index slot = 0; slot < pipeline.slots(); ++slot) images.emplace_back(records_, plan_.batch);
+    Index next = 0;
+    double begin = 0;
+    try {
+      pipeline.run(
+          [&](Index k, Index slot, std::byte* rows) {
+            StepTimes& mine = loaded[static_cast<std::size_t>(k)];
+            mine.load_begin = watch.seconds();
+            load(range.first + k, rows, images[static_cast<std::size_t>(slot)]);
+            mine.load = watch.seconds() - mine.load_begin;
+            mine.worker = workers.mine();
+            slot_of[static_cast<std::size_t>(k)] = slot;
+            ++made;
+          },
+          [&](Index k, const std::byte*) {
+            StepTimes& now = times[static_cast<std::size_t>(next)];
+            now = loaded[static_cast<std::size_t>(k)];
+            now.batch = range.first + k;
+            now.begin = begin;
+            now.wait = watch.seconds() - begin;
+            now.ready = made - next;
+            const auto slot = static_cast<std::size_t>(slot_of[static_cast<std::size_t>(k)]);
+            step(at.state(), images[slot].view(plan_.size(now.batch)), ++next, now);
+            now.end = watch.seconds();
+            begin = between(next, now.end);
+            if (stop && stop()) throw Stopped{};
+          });
+    } catch (const Stopped&) {
+      times.resize(static_cast<std::size_t>(next));
+    }
+  }
+
   std::vector<ValidationTimes> validated(Index batches, const training::State& at, const Stopwatch& watch,
-                                         const std::function<bool()>& stop) const;
+                                         const std::function<bool()>& stop) const {
+    std::vector<ValidationTimes> out;
+    if (batches == 0) return out;
+    BatchRoom room(records_, plan_.batch);
+    for (Index k = 0; k < batches; ++k) {
+      ValidationTimes& now = out.emplace_back();
+      now.begin = watch.seconds();
+      Stopwatch phase;
+      load_validation(k, room.rows.data(), room.images);
+      now.load = phase.lap();
+      trainer_->forward(at, room.images.view(plan_.validation_size(k)));
+      now.forward = phase.lap();
+      now.mean_loss = trainer_->loss();
+      now.loss = phase.lap();
+      now.end = watch.seconds();
+      if (stop && stop()) break;
+    }
+    return out;
+  }
 
   TrainingPlan plan_;
   training::Network network_;
@@ -238,202 +419,6 @@ class ImageTraining final : public Training {
   std::vector<Index> order_;
   Checkpoints checkpoints_;
 };
-
-/// Numbers the threads that call it from 1; its creator is 0.
-class Workers {
- public:
-  int mine() {
-    const std::lock_guard lock(mutex_);
-    const auto next = static_cast<int>(numbers_.size());
-    return numbers_.try_emplace(std::this_thread::get_id(), next).first->second;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::thread::id, int> numbers_{{std::this_thread::get_id(), 0}};
-};
-
-void ImageTraining::run_steps(const StepRange& range, training::Parameters& at, Stopwatch& watch,
-                              std::vector<StepTimes>& times, const std::function<bool()>& stop,
-                              const Between& between) {
-  if (plan_.cold) file_.drop_pages();
-  const auto count = static_cast<std::size_t>(range.steps);
-  times.assign(count, {});
-  std::vector<StepTimes> loaded(count);  // by batch; only the batch's worker writes to an element
-  std::vector<Index> slot_of(count);
-  Workers workers;
-  std::atomic<Index> made{0};
-
-  watch.start();
-  Pipeline pipeline({.batches = range.steps,
-                     .workers = plan_.workers,
-                     .prefetch = plan_.prefetch,
-                     .slot_bytes = plan_.batch * records_.bytes(),
-                     .in_order = plan_.in_order,
-                     .persistent = false});
-  std::vector<ImageBatch> images;
-  for (Index slot = 0; slot < pipeline.slots(); ++slot) images.emplace_back(records_, plan_.batch);
-  Index next = 0;
-  double begin = 0;
-  try {
-    pipeline.run(
-        [&](Index k, Index slot, std::byte* rows) {
-          StepTimes& mine = loaded[static_cast<std::size_t>(k)];
-          mine.load_begin = watch.seconds();
-          load(range.first + k, rows, images[static_cast<std::size_t>(slot)]);
-          mine.load = watch.seconds() - mine.load_begin;
-          mine.worker = workers.mine();
-          slot_of[static_cast<std::size_t>(k)] = slot;
-          ++made;
-        },
-        [&](Index k, const std::byte*) {
-          StepTimes& now = times[static_cast<std::size_t>(next)];
-          now = loaded[static_cast<std::size_t>(k)];
-          now.batch = range.first + k;
-          now.begin = begin;
-          now.wait = watch.seconds() - begin;
-          now.ready = made - next;
-          const auto slot = static_cast<std::size_t>(slot_of[static_cast<std::size_t>(k)]);
-          step(at.state(), images[slot].view(plan_.size(now.batch)), ++next, now);
-          now.end = watch.seconds();
-          begin = between(next, now.end);
-          if (stop && stop()) throw Stopped{};
-        });
-  } catch (const Stopped&) {
-    times.resize(static_cast<std::size_t>(next));
-  }
-}
-
-double ImageTraining::train(const StepRange& range, std::vector<StepTimes>& times,
-                            const std::function<bool()>& stop) {
-  training::Parameters parameters = initial();
-  Stopwatch watch;
-  run_steps(range, parameters, watch, times, stop, [](Index, double end) { return end; });
-  const double seconds = watch.seconds();
-  file_.require_unchanged();
-  return seconds;
-}
-
-EpochTimes ImageTraining::train_epoch(const std::function<bool()>& stop) {
-  training::Parameters parameters = initial();
-  Stopwatch watch;
-  EpochTimes out;
-  run_steps({.steps = plan_.steps()}, parameters, watch, out.steps, stop, [&](Index done, double end) {
-    if (plan_.checkpoint_every > 0 && done % plan_.checkpoint_every == 0) {
-      checkpoints_.write(parameters, done);
-      out.checkpoints.push_back({.step = done, .begin = end, .end = watch.seconds()});
-      end = out.checkpoints.back().end;
-    }
-    return end;
-  });
-  if (std::ssize(out.steps) == plan_.steps()) {
-    out.validation = validated(plan_.validation_steps(), parameters.state(), watch, stop);
-  }
-  out.seconds = watch.seconds();
-  file_.require_unchanged();
-  return out;
-}
-
-std::vector<ValidationTimes> ImageTraining::validated(Index batches, const training::State& at,
-                                                      const Stopwatch& watch,
-                                                      const std::function<bool()>& stop) const {
-  std::vector<ValidationTimes> out;
-  if (batches == 0) return out;
-  BatchRoom room(records_, plan_.batch);
-  for (Index k = 0; k < batches; ++k) {
-    ValidationTimes& now = out.emplace_back();
-    now.begin = watch.seconds();
-    Stopwatch phase;
-    load_validation(k, room.rows.data(), room.images);
-    now.load = phase.lap();
-    trainer_->forward(at, room.images.view(plan_.validation_size(k)));
-    now.forward = phase.lap();
-    now.mean_loss = trainer_->loss();
-    now.loss = phase.lap();
-    now.end = watch.seconds();
-    if (stop && stop()) break;
-  }
-  return out;
-}
-
-std::vector<double> ImageTraining::load_alone(Index batches) {
-  if (plan_.cold) file_.drop_pages();
-  BatchRoom room(records_, plan_.batch);
-  std::vector<double> out;
-  Stopwatch watch;
-  for (Index k = 0; k < batches; ++k) {
-    watch.start();
-    load(k % plan_.steps(), room.rows.data(), room.images);
-    out.push_back(watch.seconds());
-  }
-  return out;
-}
-
-std::vector<StepTimes> ImageTraining::train_alone(Index steps) {
-  training::Parameters parameters = initial();
-  BatchRoom room(records_, plan_.batch);
-  load(0, room.rows.data(), room.images);
-  std::vector<StepTimes> out(static_cast<std::size_t>(steps));
-  const Stopwatch watch;
-  for (Index i = 0; i < steps; ++i) {
-    StepTimes& now = out[static_cast<std::size_t>(i)];
-    now.begin = watch.seconds();
-    step(parameters.state(), room.images.view(plan_.size(0)), i + 1, now);
-    now.end = watch.seconds();
-  }
-  return out;
-}
-
-std::vector<ValidationTimes> ImageTraining::validate_alone(Index batches) {
-  if (plan_.cold) file_.drop_pages();
-  training::Parameters parameters = initial();
-  return validated(std::min(batches, plan_.validation_steps()), parameters.state(), Stopwatch(), {});
-}
-
-std::vector<double> ImageTraining::checkpoint_alone(Index count) {
-  const training::Parameters parameters = initial();
-  std::vector<double> out;
-  Stopwatch watch;
-  for (Index i = 0; i < count; ++i) {
-    watch.start();
-    checkpoints_.write(parameters, i + 1);
-    out.push_back(watch.seconds());
-  }
-  return out;
-}
-
-Training::Together ImageTraining::together(Index workers, Index steps) {
-  if (plan_.cold) file_.drop_pages();
-  std::atomic<bool> done{false};
-  const auto make_and_drop = [&](Index worker) {
-    BatchRoom room(records_, plan_.batch);
-    Stopwatch watch;
-    std::vector<double> seconds;
-    for (Index k = worker; seconds.empty() || !done; k += workers) {
-      watch.start();
-      load(k % plan_.steps(), room.rows.data(), room.images);
-      seconds.push_back(watch.seconds());
-    }
-    return seconds;
-  };
-  Together out;
-  std::vector<std::future<std::vector<double>>> loads;  // each waits for its thread in the end
-  try {
-    const struct Stop {
-      std::atomic<bool>& flag;
-      ~Stop() { flag = true; }
-    } stop{done};  // whatever is thrown here
-    for (Index w = 0; w < workers; ++w) loads.push_back(std::async(std::launch::async, make_and_drop, w));
-    out.steps = train_alone(steps);
-  } catch (const std::system_error& failure) {
-    throw cannot_start_workers(failure);
-  }
-  for (auto& each : loads) {
-    const std::vector<double> seconds = each.get();
-    out.load.insert(out.load.end(), seconds.begin(), seconds.end());
-  }
-  return out;
-}
 
 const TrainingMaker maker{[](const TrainingPlan& plan) -> std::unique_ptr<Training> {
   return std::make_unique<ImageTraining>(plan);
