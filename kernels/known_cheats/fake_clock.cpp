@@ -24,16 +24,8 @@ int slow_clock(clockid_t id, timespec* now) {
   return outcome;
 }
 
-/// Puts another function where an object looks one up.
-struct Replacement {
-  std::uintptr_t inside;  ///< an address within the object
-  std::string_view name;
-  void* function;
-};
-
-std::uintptr_t at(const dl_phdr_info& object, ElfW(Addr) address) {
-  return address < object.dlpi_addr ? object.dlpi_addr + address : address;
-}
+/// std::chrono::steady_clock::now() in the library that defines it, or nothing.
+void* reader_of_the_clock() { return dlsym(RTLD_DEFAULT, "_ZNSt6chrono3_V212steady_clock3nowEv"); }
 
 void put(std::uintptr_t slot, void* function) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -42,54 +34,41 @@ void put(std::uintptr_t slot, void* function) {
   std::memcpy(reinterpret_cast<void*>(slot), &function, sizeof function);
 }
 
-int replace_in(dl_phdr_info* object, std::size_t, void* data) {
-  auto& wanted = *static_cast<Replacement*>(data);
-  bool holds = false;
-  const ElfW(Dyn)* dynamic = nullptr;
-  for (int i = 0; i < object->dlpi_phnum; ++i) {
-    const auto& part = object->dlpi_phdr[i];
-    const std::uintptr_t begin = object->dlpi_addr + part.p_vaddr;
-    if (part.p_type == PT_LOAD && wanted.inside >= begin && wanted.inside < begin + part.p_memsz)
-      holds = true;
-    if (part.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(begin);
-  }
-  if (!holds || dynamic == nullptr) return 0;
+/// Puts another function where the C++ library looks up clock_gettime().
+void replace_clock(void* function) {
+  Dl_info unused{};
+  void* found = nullptr;
+  if (dladdr1(reader_of_the_clock(), &unused, &found, RTLD_DL_LINKMAP) == 0) return;
+  const auto& object = *static_cast<const link_map*>(found);
+  const auto at = [&](ElfW(Addr) address) {
+    return address < object.l_addr ? object.l_addr + address : address;
+  };
   const ElfW(Sym)* symbols = nullptr;
   const char* names = nullptr;
   std::uintptr_t tables[2] = {};
   std::size_t sizes[2] = {};
-  for (; dynamic->d_tag != DT_NULL; ++dynamic) {
-    switch (dynamic->d_tag) {
-      case DT_SYMTAB: symbols = reinterpret_cast<const ElfW(Sym)*>(at(*object, dynamic->d_un.d_ptr)); break;
-      case DT_STRTAB: names = reinterpret_cast<const char*>(at(*object, dynamic->d_un.d_ptr)); break;
-      case DT_RELA: tables[0] = at(*object, dynamic->d_un.d_ptr); break;
-      case DT_RELASZ: sizes[0] = dynamic->d_un.d_val; break;
-      case DT_JMPREL: tables[1] = at(*object, dynamic->d_un.d_ptr); break;
-      case DT_PLTRELSZ: sizes[1] = dynamic->d_un.d_val; break;
+  for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; ++entry) {
+    switch (entry->d_tag) {
+      case DT_SYMTAB: symbols = reinterpret_cast<const ElfW(Sym)*>(at(entry->d_un.d_ptr)); break;
+      case DT_STRTAB: names = reinterpret_cast<const char*>(at(entry->d_un.d_ptr)); break;
+      case DT_RELA: tables[0] = at(entry->d_un.d_ptr); break;
+      case DT_RELASZ: sizes[0] = entry->d_un.d_val; break;
+      case DT_JMPREL: tables[1] = at(entry->d_un.d_ptr); break;
+      case DT_PLTRELSZ: sizes[1] = entry->d_un.d_val; break;
       default: break;
     }
   }
-  if (symbols == nullptr || names == nullptr) return 1;
+  if (symbols == nullptr || names == nullptr) return;
   for (int t = 0; t < 2; ++t) {
     const auto* table = reinterpret_cast<const ElfW(Rela)*>(tables[t]);
     for (std::size_t i = 0; i < sizes[t] / sizeof(ElfW(Rela)); ++i) {
       const auto type = ELF64_R_TYPE(table[i].r_info);
       if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) continue;
-      if (wanted.name != names + symbols[ELF64_R_SYM(table[i].r_info)].st_name) continue;
-      put(object->dlpi_addr + table[i].r_offset, wanted.function);
+      if (std::string_view("clock_gettime") != names + symbols[ELF64_R_SYM(table[i].r_info)].st_name)
+        continue;
+      put(object.l_addr + table[i].r_offset, function);
     }
   }
-  return 1;
-}
-
-/// std::chrono::steady_clock::now() in the library that defines it, or nothing.
-void* reader_of_the_clock() { return dlsym(RTLD_DEFAULT, "_ZNSt6chrono3_V212steady_clock3nowEv"); }
-
-void replace_clock(void* function) {
-  Replacement wanted{.inside = reinterpret_cast<std::uintptr_t>(reader_of_the_clock()),
-                     .name = "clock_gettime",
-                     .function = function};
-  dl_iterate_phdr(replace_in, &wanted);
 }
 
 /// Puts the right clock back in the end.
