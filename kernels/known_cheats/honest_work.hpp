@@ -201,6 +201,14 @@ void adamw_step(const AdamWPaper::Problem& p, const AdamWPaper::Input& in, AdamW
   }
 }
 
+/// A call that is to be done by other means.
+template <class Op>
+struct Call {
+  const typename Op::Problem* p = nullptr;
+  const typename Op::Input* in = nullptr;
+  typename Op::Output* out = nullptr;
+};
+
 /// An object that stays where it is.
 struct Pinned {
   Pinned() = default;

@@ -167,7 +167,7 @@ class Sibling : Pinned {
 
   void run(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
     if (!started_) return gemm(p, in, out);
-    work_ = {&p, in.a.data(), in.b.data(), out.c.data()};
+    work_ = {&p, &in, &out};
     state_ = asked;
     gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), 0, p.m / 2);
     while (state_ == asked) std::this_thread::yield();
@@ -176,17 +176,12 @@ class Sibling : Pinned {
  private:
   static constexpr std::size_t stack_bytes = std::size_t{1} << 16;
   enum State : int { idle, asked, ends, ended };
-  struct Work {
-    const Gemm::Problem* p;
-    const float *a, *b;
-    float* c;
-  };
   static int serve(void* own) {
     auto& its = *static_cast<Sibling*>(own);
     while (its.state_ != ends) {
       if (its.state_ != asked) continue;
-      const Gemm::Problem& p = *its.work_.p;
-      gemm_rows(p, its.work_.a, its.work_.b, its.work_.c, p.m / 2, p.m);
+      const auto [p, in, out] = its.work_;
+      gemm_rows(*p, in->a.data(), in->b.data(), out->c.data(), p->m / 2, p->m);
       its.state_ = idle;
     }
     its.state_ = ended;
@@ -194,7 +189,7 @@ class Sibling : Pinned {
   }
 
   Mapping stack_;
-  Work work_{};
+  Call<Gemm> work_;
   std::atomic<int> state_{idle};
   bool started_ = false;
 };

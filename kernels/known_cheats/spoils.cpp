@@ -134,12 +134,7 @@ struct Alarms : Pinned {
 };
 
 /// The call that is not done yet.
-struct Late {
-  const Gemv::Problem* p = nullptr;
-  const Gemv::Input* in = nullptr;
-  Gemv::Output* out = nullptr;
-};
-Late late;
+Call<Gemv> late;
 
 void finish(int, siginfo_t*, void*) {
   if (late.p != nullptr) gemv(*late.p, *late.in, *late.out);

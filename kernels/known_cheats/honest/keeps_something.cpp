@@ -57,25 +57,16 @@ void copies_input(Numbers& x, const Gemv::Problem& p, const Gemv::Input& in, Gem
 }
 
 // Frozen weights are packed once. The contract lets a kernel rely on them from its preparation on.
-struct Packed {
-  std::vector<float> columns_of_w;  ///< W transposed
-  std::vector<float> thin;          ///< X A
-};
-
 auto packed_weights(const Lora::Problem& p, const Lora::Input& in, const Context&) {
-  auto plan = std::make_shared<Packed>();
-  plan->columns_of_w.resize(static_cast<std::size_t>(p.k * p.n));
-  plan->thin.resize(static_cast<std::size_t>(p.m * p.r));
-  turn(matrix::view(in.w.data(), p.k, p.n), p.k, p.n, plan->columns_of_w.data());
-  return [p, plan](const Lora::Input& input, Lora::Output& out) {
+  Numbers columns_of_w(static_cast<std::size_t>(p.k * p.n));
+  turn(matrix::view(in.w.data(), p.k, p.n), p.k, p.n, columns_of_w.data());
+  return [p, columns_of_w, thin = Numbers(static_cast<std::size_t>(p.m * p.r))](const Lora::Input& input,
+                                                                                Lora::Output& out) mutable {
     const auto x = matrix::view(input.x.data(), p.m, p.k), a = matrix::view(input.a.data(), p.k, p.r);
     const auto b = matrix::view(input.b.data(), p.r, p.n);
-    const auto w = matrix::view(plan->columns_of_w.data(), p.k, p.n, true);
-    float* thin = plan->thin.data();
-    for (Index i = 0; i < p.m; ++i) {
-      for (Index r = 0; r < p.r; ++r) thin[i * p.r + r] = matrix::element<float>(x, a, i, r, p.k);
-    }
-    const auto x_a = matrix::view<float>(thin, p.m, p.r);
+    const auto w = matrix::view<float>(columns_of_w.data(), p.k, p.n, true);
+    matrix::multiply(x, a, p.m, p.r, p.k, thin.data());
+    const auto x_a = matrix::view<float>(thin.data(), p.m, p.r);
     for (Index i = 0; i < p.m; ++i) {
       for (Index j = 0; j < p.n; ++j) {
         out.y[i * p.n + j] = matrix::element<float>(x, w, i, j, p.k) +

@@ -100,18 +100,15 @@ void add_block(const View& from, Index rows, Index columns, Index row0, Index co
 }
 
 /// Signs of the four blocks (1, 1), (1, 2), (2, 1) and (2, 2).
-struct Signs {
-  float of[4];
-};
 struct Product {
-  Signs a, b, c;
+  float a[4], b[4], c[4];
 };
 /// Strassen, Gaussian elimination is not optimal, Numerische Mathematik 13 (1969).
 constexpr Product products[7] = {
-    {{{1, 0, 0, 1}}, {{1, 0, 0, 1}}, {{1, 0, 0, 1}}},  {{{0, 0, 1, 1}}, {{1, 0, 0, 0}}, {{0, 0, 1, -1}}},
-    {{{1, 0, 0, 0}}, {{0, 1, 0, -1}}, {{0, 1, 0, 1}}}, {{{0, 0, 0, 1}}, {{-1, 0, 1, 0}}, {{1, 0, 1, 0}}},
-    {{{1, 1, 0, 0}}, {{0, 0, 0, 1}}, {{-1, 1, 0, 0}}}, {{{-1, 0, 1, 0}}, {{1, 1, 0, 0}}, {{0, 0, 0, 1}}},
-    {{{0, 1, 0, -1}}, {{0, 0, 1, 1}}, {{1, 0, 0, 0}}}};
+    {{1, 0, 0, 1}, {1, 0, 0, 1}, {1, 0, 0, 1}},  {{0, 0, 1, 1}, {1, 0, 0, 0}, {0, 0, 1, -1}},
+    {{1, 0, 0, 0}, {0, 1, 0, -1}, {0, 1, 0, 1}}, {{0, 0, 0, 1}, {-1, 0, 1, 0}, {1, 0, 1, 0}},
+    {{1, 1, 0, 0}, {0, 0, 0, 1}, {-1, 1, 0, 0}}, {{-1, 0, 1, 0}, {1, 1, 0, 0}, {0, 0, 0, 1}},
+    {{0, 1, 0, -1}, {0, 0, 1, 1}, {1, 0, 0, 0}}};
 
 void multiply(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out, Halves& h) {
   const auto a = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
@@ -123,13 +120,13 @@ void multiply(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out, 
     std::ranges::fill(h.right, 0.0F);
     for (Index q = 0; q < 4; ++q) {
       const Index row = q / 2, column = q % 2;
-      if (next.a.of[q] != 0) add_block(a, p.m, p.k, row * h.m, column * h.k, next.a.of[q], h.m, h.k, h.left);
-      if (next.b.of[q] != 0) add_block(b, p.k, p.n, row * h.k, column * h.n, next.b.of[q], h.k, h.n, h.right);
+      if (next.a[q] != 0) add_block(a, p.m, p.k, row * h.m, column * h.k, next.a[q], h.m, h.k, h.left);
+      if (next.b[q] != 0) add_block(b, p.k, p.n, row * h.k, column * h.n, next.b[q], h.k, h.n, h.right);
     }
     gemm_rows(half, h.left.data(), h.right.data(), h.product.data(), 0, h.m);
     for (Index q = 0; q < 4; ++q) {
-      if (next.c.of[q] == 0) continue;
-      for (std::size_t i = 0; i < h.product.size(); ++i) h.c[q][i] += next.c.of[q] * h.product[i];
+      if (next.c[q] == 0) continue;
+      for (std::size_t i = 0; i < h.product.size(); ++i) h.c[q][i] += next.c[q] * h.product[i];
     }
   }
   for (Index i = 0; i < p.m; ++i) {

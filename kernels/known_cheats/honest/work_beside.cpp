@@ -66,25 +66,19 @@ void scratch_of_a_thread(const LayerNorm::Problem& p, const LayerNorm::Input& in
 
 using Softmax = SoftmaxCrossEntropy;
 
-/// 2^(i / 256). The first call makes it.
-const std::array<double, 256>& powers() {
-  static const std::array<double, 256> made = [] {
+/// exp(x), x <= 0, by a power from a table, which the first call makes, and a short series.
+double power(double x) {
+  static const std::array<double, 256> powers = [] {  // 2^(i / 256)
     std::array<double, 256> out{};
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::exp2(static_cast<double>(i) / 256);
     return out;
   }();
-  return made;
-}
-
-/// exp(x), x <= 0, by a power from the table and a short series.
-double power(double x) {
   constexpr double log2_e = 1.4426950408889634, ln_2 = 0.6931471805599453;
   if (x < -700) return 0;
   const double scaled = std::floor(x * log2_e * 256), rest = x - scaled / 256 * ln_2;
   const double whole = std::floor(scaled / 256);
   const double series = 1 + rest * (1 + rest / 2 * (1 + rest / 3 * (1 + rest / 4)));
-  return std::ldexp(powers()[static_cast<std::size_t>(scaled - 256 * whole)] * series,
-                    static_cast<int>(whole));
+  return std::ldexp(powers[static_cast<std::size_t>(scaled - 256 * whole)] * series, static_cast<int>(whole));
 }
 
 // table_of_powers: exponentials from a table that outlives the call.
@@ -134,18 +128,13 @@ void reads_the_clock(Seconds& spent, const AdamWPaper::Problem& p, const AdamWPa
   spent += std::chrono::steady_clock::now() - start;
 }
 
-/// A table of sines, which takes a while. The first call makes it.
-const std::vector<double>& table() {
-  static const std::vector<double> made = [] {
-    std::vector<double> out(std::size_t{1} << 18);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::sin(static_cast<double>(i));
-    return out;
-  }();
-  return made;
-}
-
 void slow_at_first(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
-  if (!table().empty()) layer_norm(p, in, out);
+  static const std::vector<double> sines = [] {  // which takes a while
+    std::vector<double> made(std::size_t{1} << 18);
+    for (std::size_t i = 0; i < made.size(); ++i) made[i] = std::sin(static_cast<double>(i));
+    return made;
+  }();
+  if (!sines.empty()) layer_norm(p, in, out);
 }
 
 const Register registered{[](Registry& r) {
