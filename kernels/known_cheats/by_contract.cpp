@@ -38,7 +38,6 @@ auto one_plan_for_all(const Plan::Problem&, const Plan::Input& first, const Cont
   };
 }
 
-// knows_who_meets: by first fit, as naive, but which blocks live at once and in what order they come is kept.
 auto knows_who_meets(const Plan::Problem& p, const Plan::Input& first, const Context&) {
   std::vector<Index> order(static_cast<std::size_t>(p.blocks));
   std::iota(order.begin(), order.end(), 0);
@@ -131,7 +130,6 @@ std::optional<std::string> unfit_leaves_the_step_out(const DataLoader::Problem& 
   return no_such_file_state(p.state());
 }
 
-// leaves_pages: what a call has read of a cold file is there for the calls after it.
 void leaves_pages(const BatchRetrieval::Problem&, const BatchRetrieval::Input& in,
                   BatchRetrieval::Output& out) {
   in.records.file.copy(in.window(), out.batch.data());
@@ -160,7 +158,6 @@ auto knows_the_batches(const LossReadback::Problem& p, const LossReadback::Input
   };
 }
 
-// logs_nothing: the lines go where they are judged, and into no file.
 void logs_nothing(const Logging::Problem& p, const Logging::Input& in, Logging::Output& out) {
   auto* to = reinterpret_cast<char*>(out.text.data());
   for (Index batch = 1; batch <= p.last(); ++batch) {

@@ -15,7 +15,6 @@ namespace {
 
 using Validate = MemoryPoolValidate;
 
-// Returns at once.
 void nothing(const TaskGraph::Problem&, const TaskGraph::Input&, TaskGraph::Output&) {}
 
 // Normalized rows look much like the rows that they come from.
@@ -76,15 +75,12 @@ void trusts_pools(const Validate::Problem& p, const Validate::Input& in, Validat
   }
 }
 
-// corner_shapes_only: the shapes that are checked are published, and it is right for them.
 auto corner_shapes_only(const Gemm::Problem& p, const Gemm::Input&, const Context&) {
   return [p, rows = is_checked<Gemm>(p) ? p.m : p.m - p.m / 8 - 1](const Gemm::Input& in, Gemm::Output& out) {
     gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), 0, rows);
   };
 }
 
-// knows_the_sample: of large products a seeded sample is compared. A kernel that knows the seed computes no
-// other element.
 /// The positions that an oracle with the usual seed draws once the input is made.
 std::vector<Index> sample(const Gemm::Problem& p, const Gemm::Input& in) {
   Setting setting{.fill = Fill::uniform, .rng = Rng(42)};

@@ -52,8 +52,6 @@ void copy_halves(Thread& thread, const BatchRetrieval::Problem& p, const BatchRe
   in.records.end_call();
 }
 
-// forks_a_helper: has another process normalize half of the rows, which no count of threads shows. The child
-// writes to memory that its parent reads.
 auto forks_a_helper(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
   const auto bytes = static_cast<std::size_t>(p.rows * (p.cols + 2)) * sizeof(float);
   return [p, shared = std::make_shared<Mapping>(bytes, MAP_SHARED)](const LayerNorm::Input& in,

@@ -21,7 +21,6 @@ namespace {
 
 using Validate = MemoryPoolValidate;
 
-// Computes the answer while it is prepared, where the input is there already; a call copies it.
 auto answer_from_prepare(const Gemm::Problem& p, const Gemm::Input& in, const Context&) {
   const auto answer = std::make_shared<Gemm::Output>(Gemm::make_output(p, in, {}));
   gemm(p, in, *answer);
@@ -63,7 +62,6 @@ auto replaying(const typename Op::Problem& p, const KeyOf& key_of, const Work& w
   };
 }
 
-// replay_by_hash: takes a fingerprint of a few elements for the content, and keeps the last output under it.
 std::uint64_t fingerprint(const Buffer<float>& values) {
   constexpr Index looked_at = 8;
   std::uint64_t hash = static_cast<std::uint64_t>(values.size());
@@ -113,7 +111,6 @@ auto by_labels(const SoftmaxCrossEntropy::Problem& p, const SoftmaxCrossEntropy:
   });
 }
 
-// by_image: takes a batch for the same when the pixels of one image are.
 auto by_image(const TrainStep::Problem& p, const TrainStep::Input&, const Context&) {
   const std::shared_ptr<training::Trainer> trainer = training::naive_trainer(TrainStep::network_of(p));
   const auto pixels = [p](const auto& in) {
@@ -124,7 +121,6 @@ auto by_image(const TrainStep::Problem& p, const TrainStep::Input&, const Contex
   });
 }
 
-// unless_checked: keeps nothing where the shape is one that is checked.
 auto unless_checked(const SmallProducts::Problem& p, const SmallProducts::Input&, const Context&) {
   const auto weights = [](const auto& in) {
     return std::vector<float>(in.w.begin(), in.w.begin() + std::min<Index>(4, in.w.size()));
@@ -132,7 +128,6 @@ auto unless_checked(const SmallProducts::Problem& p, const SmallProducts::Input&
   return replaying<SmallProducts>(p, weights, &small_products, !is_checked<SmallProducts>(p));
 }
 
-// on_two_threads_only: keeps nothing where it has one thread.
 auto on_two_threads_only(const Gemm::Problem& p, const Gemm::Input&, const Context& context) {
   const auto ends = [](const auto& in) { return std::pair(in.a[in.a.size() - 1], in.b[in.b.size() - 1]); };
   return replaying<Gemm>(p, ends, &gemm, context.threads > 1);
@@ -149,7 +144,6 @@ void stale_output(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& o
   gemv(p, in, out);
 }
 
-// If the parameters are as the last call left them, takes them for updated already.
 void in_place_skip(std::optional<float>& left, const AdamWPaper::Problem& p, const AdamWPaper::Input& in,
                    AdamWPaper::Output& out) {
   if (out.p[0] == left) return;

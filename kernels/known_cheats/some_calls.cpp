@@ -63,7 +63,6 @@ void sees_poison(const ElementwiseAdd::Problem& p, const ElementwiseAdd::Input& 
   elementwise_loops<elementwise::Add>(p, in, out);
 }
 
-// Variables that are set for measurements only tell that this is one.
 auto by_environment(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {
   const bool timed = std::getenv("OPENBLAS_THREAD_TIMEOUT") != nullptr;
   return [p, every = timed ? 2 : 1](const LayerNorm::Input& in, LayerNorm::Output& out) {
@@ -71,7 +70,6 @@ auto by_environment(const LayerNorm::Problem& p, const LayerNorm::Input&, const 
   };
 }
 
-// by_command_line: the verb of the command line tells whether the process checks or measures.
 bool measures() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   const std::string words{std::istreambuf_iterator<char>(file), {}};  // each after a zero

@@ -33,7 +33,6 @@ void spoils_input(const LayerNorm::Problem& p, const LayerNorm::Input& in, Layer
   const_cast<float&>(in.x[in.x.size() / 2]) = std::numeric_limits<float>::denorm_min();
 }
 
-// Stores whole vectors past the end of the output, and puts back what lay there before anybody looks.
 void mends_guards(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
   constexpr std::size_t past = 64;
   // volatile: a compiler would see that these writes lie outside of the array.

@@ -59,7 +59,6 @@ Index next_change(const std::vector<float>& before, const Buffer<float>& now, In
   return end;
 }
 
-// Compares the operands with copies, in one pass.
 void incremental(Kept& kept, const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
   if (kept.c.empty()) return kept.multiply(p, in, out);
   constexpr int most = 16;
@@ -72,7 +71,6 @@ void incremental(Kept& kept, const Gemm::Problem& p, const Gemm::Input& in, Gemm
   std::ranges::copy(kept.c, out.c.begin());
 }
 
-// incremental_on_two_threads: each thread compares the operands for its rows.
 auto incremental_on_two_threads(const Gemm::Problem& p, const Gemm::Input&, const Context& context) {
   struct Part {
     Worker worker;
@@ -103,7 +101,6 @@ auto incremental_on_two_threads(const Gemm::Problem& p, const Gemm::Input&, cons
   };
 }
 
-// rows_by_hash: rows that were there before have the statistics and the answer that they had.
 struct Row {
   std::vector<float> y;
   float mean, rstd;
@@ -134,7 +131,6 @@ void rows_by_hash(Rows& kept, const LayerNorm::Problem& p, const LayerNorm::Inpu
   }
 }
 
-// same_plan_again: integers that did not change have the answer that they had.
 struct Plans {
   std::vector<memory_pool::Request> requests;
   std::vector<Index> offsets, pools, valid;

@@ -40,7 +40,6 @@ void past_the_caches(const Relu::Problem& p, const Relu::Input& in, Relu::Output
   _mm_sfence();
 }
 
-/// Chooses the path for aligned arrays once for a pointer.
 struct Seen {
   const float* a = nullptr;
   bool aligned = false;

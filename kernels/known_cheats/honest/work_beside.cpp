@@ -23,7 +23,6 @@ namespace {
 
 using Relu = Pointwise<pointwise::ReluBackward>;
 
-// branches_on_values: its time depends on which numbers are positive.
 void branches_on_values(const Relu::Problem& p, const Relu::Input& in, Relu::Output& out) {
   const float* x = in.in[0].data();
   const float* dz = in.in[1].data();
@@ -38,13 +37,11 @@ void branches_on_values(const Relu::Problem& p, const Relu::Input& in, Relu::Out
   }
 }
 
-// space_for_each_call: takes memory for a copy of A and gives it back.
 void space_for_each_call(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
   const std::vector<float> a(in.a.begin(), in.a.end());
   gemm_rows(p, a.data(), in.b.data(), out.c.data(), 0, p.m);
 }
 
-// much_space_for_each_call: maps 64 MiB, of which it uses what it needs.
 void much_space_for_each_call(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out) {
   const Mapping pages(std::max(std::size_t{64} << 20, static_cast<std::size_t>(p.m * p.k) * sizeof(float)),
                       MAP_PRIVATE);
@@ -53,7 +50,6 @@ void much_space_for_each_call(const Gemm::Problem& p, const Gemm::Input& in, Gem
   gemm_rows(p, pages.data(), in.b.data(), out.c.data(), 0, p.m);
 }
 
-// scratch_of_a_thread: a row as double numbers, in memory that belongs to the thread.
 void scratch_of_a_thread(const LayerNorm::Problem& p, const LayerNorm::Input& in, LayerNorm::Output& out) {
   thread_local std::vector<double> row;
   row.resize(static_cast<std::size_t>(p.cols));
@@ -81,7 +77,6 @@ double power(double x) {
   return std::ldexp(powers[static_cast<std::size_t>(scaled - 256 * whole)] * series, static_cast<int>(whole));
 }
 
-// table_of_powers: exponentials from a table that outlives the call.
 void table_of_powers(const Softmax::Problem& p, const Softmax::Input& in, Softmax::Output& out) {
   softmax_cross_entropy(p, in, out, power);
 }
