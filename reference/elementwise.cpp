@@ -82,18 +82,6 @@ Real element(const Problem& p, float x, float y, float z) {
   return p.beta == 0 ? fresh : fresh + static_cast<Real>(p.beta) * static_cast<Real>(z);
 }
 
-template <class Formula>
-void naive(const typename Elementwise<Formula>::Problem& p, const typename Elementwise<Formula>::Input& in,
-           typename Elementwise<Formula>::Output& out) {
-  const Views view = p.views();
-  for_each_element(p, [&](Index n, Index c, Index h, Index w) {
-    const float x = in.x[view.x.at(n, c, h, w)];
-    const float y = Formula::unary ? 0 : in.y[view.y.at(n, c, h, w)];
-    float& z = out.z[view.z.at(n, c, h, w)];
-    z = element<Formula, float>(p, x, y, p.beta == 0 ? 0 : z);
-  });
-}
-
 /// Puts in the numbers that implementations of max() get wrong: NaN of both signs, both zeros, infinities,
 /// subnormals.
 void sprinkle_special(Buffer<float>& x) {
@@ -131,11 +119,22 @@ const Register registered{[](Registry& r) {
   elementwise::for_each_formula([&]<class Formula>(Formula) {
     r.add<Elementwise<Formula>>({.name = "naive",
                                  .summary = "four loops, an index map per operand and element",
-                                 .run = naive<Formula>});
+                                 .run = Elementwise<Formula>::naive});
   });
 }};
 
 }  // namespace
+
+template <class Formula>
+void Elementwise<Formula>::naive(const Problem& p, const Input& in, Output& out) {
+  const Views view = p.views();
+  for_each_element(p, [&](Index n, Index c, Index h, Index w) {
+    const float x = in.x[view.x.at(n, c, h, w)];
+    const float y = Formula::unary ? 0 : in.y[view.y.at(n, c, h, w)];
+    float& z = out.z[view.z.at(n, c, h, w)];
+    z = element<Formula, float>(p, x, y, p.beta == 0 ? 0 : z);
+  });
+}
 
 template <class Formula>
 auto Elementwise<Formula>::corner_cases() -> std::vector<Problem> {

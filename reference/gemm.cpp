@@ -130,22 +130,6 @@ double underflow(const Widened& a, const Widened& b, Index i, Index j, Index k) 
   return 0x1p-126 * sum;
 }
 
-void naive_small_products(const SmallProducts::Problem& p, const SmallProducts::Input& in,
-                          SmallProducts::Output& out) {
-  for (Index s = 0; s < p.samples; ++s) {
-    const auto x = matrix::view(in.x.data() + s * p.rows * p.k, p.rows, p.k),
-               w = matrix::view(in.w.data(), p.k, p.n);
-    float* const y = out.y.data() + s * p.rows * p.n;
-    matrix::multiply(x, w, p.rows, p.n, p.k, y);
-    for (Index j = 0; j < p.n; ++j) {
-      float sum = 0;
-      for (Index i = 0; i < p.rows; ++i) sum += y[i * p.n + j];
-      const float mean = sum / static_cast<float>(p.rows);
-      for (Index i = 0; i < p.rows; ++i) y[i * p.n + j] -= mean;
-    }
-  }
-}
-
 matrix::View<float> transposed(const float* data, Index rows, Index columns) {
   return matrix::view(data, rows, columns, true);
 }
@@ -176,7 +160,7 @@ const Register registered{[](Registry& r) {
   r.add<GemmBf16>(
       {.name = "naive", .summary = "three loops, operands widened one by one", .run = naive_bf16});
   r.add<SmallProducts>(
-      {.name = "naive", .summary = "three loops and a mean per sample", .run = naive_small_products});
+      {.name = "naive", .summary = "three loops and a mean per sample", .run = SmallProducts::naive});
   r.add<MixedPrecision>(
       {.name = "naive", .summary = "both products and the update in f32", .run = naive_mixed_precision});
 }};
@@ -370,6 +354,21 @@ const Corners SmallProducts::corners = {
     "samples=1,rows=2,n=1,k=1",    "samples=1,rows=3,n=5,k=2",   "samples=3,rows=2,n=16,k=8",
     "samples=2,rows=7,n=15,k=9",   "samples=5,rows=4,n=33,k=17", "samples=9,rows=3,n=31,k=16",
     "samples=17,rows=2,n=10,k=84", "samples=8,rows=8,n=32,k=40", "samples=4,rows=1,n=6,k=3"};
+
+void SmallProducts::naive(const Problem& p, const Input& in, Output& out) {
+  for (Index s = 0; s < p.samples; ++s) {
+    const auto x = matrix::view(in.x.data() + s * p.rows * p.k, p.rows, p.k),
+               w = matrix::view(in.w.data(), p.k, p.n);
+    float* const y = out.y.data() + s * p.rows * p.n;
+    matrix::multiply(x, w, p.rows, p.n, p.k, y);
+    for (Index j = 0; j < p.n; ++j) {
+      float sum = 0;
+      for (Index i = 0; i < p.rows; ++i) sum += y[i * p.n + j];
+      const float mean = sum / static_cast<float>(p.rows);
+      for (Index i = 0; i < p.rows; ++i) y[i * p.n + j] -= mean;
+    }
+  }
+}
 
 auto SmallProducts::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Index all = p.samples * p.rows;

@@ -1,9 +1,8 @@
 // Faults of training loops whose work around the kernels was made cheaper.
 
-#include "known_cheats/honest_work.hpp"
-
-#include "assay/ops/logging.hpp"
 #include "assay/ops/training_loop.hpp"
+#include "assay/ops/gemm.hpp"
+#include "assay/ops/logging.hpp"
 
 #include <algorithm>
 #include <string>
@@ -117,7 +116,7 @@ void mean_of_batch(const SmallProducts::Problem& p, const SmallProducts::Input& 
                    SmallProducts::Output& out) {
   SmallProducts::Problem one = p;
   one.rows *= std::exchange(one.samples, 1);
-  known_cheats::small_products(one, in, out);
+  SmallProducts::naive(one, in, out);
 }
 
 // Common where memory is short: weights are kept in bf16, without a master copy. An update of a thousandth of

@@ -7,7 +7,6 @@
 #include "assay/ops/adamw.hpp"
 #include "assay/ops/attention.hpp"
 #include "assay/ops/conv2d.hpp"
-#include "assay/ops/elementwise.hpp"
 #include "assay/ops/gemm.hpp"
 #include "assay/ops/layernorm.hpp"
 
@@ -74,20 +73,6 @@ inline void gemm(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& ou
   gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), 0, p.m);
 }
 
-inline void small_products(const SmallProducts::Problem& p, const SmallProducts::Input& in,
-                           SmallProducts::Output& out) {
-  for (Index s = 0; s < p.samples; ++s) {
-    const auto x = matrix::view(in.x.data() + s * p.rows * p.k, p.rows, p.k),
-               w = matrix::view(in.w.data(), p.k, p.n);
-    float* const y = out.y.data() + s * p.rows * p.n;
-    for (Index j = 0; j < p.n; ++j) {
-      float sum = 0;
-      for (Index i = 0; i < p.rows; ++i) sum += y[i * p.n + j] = matrix::element<float>(x, w, i, j, p.k);
-      for (Index i = 0; i < p.rows; ++i) y[i * p.n + j] -= sum / static_cast<float>(p.rows);
-    }
-  }
-}
-
 /// Returns the element of alpha op(A) op(B) at position `flat` of C.
 template <class Number>
 Number product_element(const Gemm::Problem& p, const Gemm::Input& in, Index flat) {
@@ -117,26 +102,6 @@ inline float gemv_row(const Gemv::Problem& p, const Gemv::Input& in, const float
 }
 inline void gemv(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
   for (Index i = 0; i < p.results(); ++i) out.y[i] = gemv_row(p, in, in.x.data(), i);
-}
-
-template <class Formula>
-void elementwise_loops(const typename Elementwise<Formula>::Problem& p,
-                       const typename Elementwise<Formula>::Input& in,
-                       typename Elementwise<Formula>::Output& out) {
-  const auto [x, y, z] = p.views();
-  const float alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
-  for (Index n = 0; n < p.n; ++n) {
-    for (Index c = 0; c < p.c; ++c) {
-      for (Index h = 0; h < p.h; ++h) {
-        for (Index w = 0; w < p.w; ++w) {
-          const float b = Formula::unary ? 0 : in.y[y.at(n, c, h, w)];
-          float& to = out.z[z.at(n, c, h, w)];
-          const float fresh = Formula::template apply<float>(in.x[x.at(n, c, h, w)], b, alpha);
-          to = p.beta == 0 ? fresh : fresh + beta * to;
-        }
-      }
-    }
-  }
 }
 
 /// The mean of a row and the reciprocal root of its variance.

@@ -3,6 +3,7 @@
 
 #include "known_cheats/honest_work.hpp"
 
+#include "assay/ops/elementwise.hpp"
 #include "assay/ops/task_graph.hpp"
 
 #include <x86intrin.h>
@@ -60,7 +61,7 @@ void works_when_noted(const AdamWPaper::Problem& p, const AdamWPaper::Input& in,
 void sees_poison(const ElementwiseAdd::Problem& p, const ElementwiseAdd::Input& in,
                  ElementwiseAdd::Output& out) {
   if (std::ranges::none_of(out.z, [](float z) { return std::isnan(z); })) return;
-  elementwise_loops<elementwise::Add>(p, in, out);
+  ElementwiseAdd::naive(p, in, out);
 }
 
 auto by_environment(const LayerNorm::Problem& p, const LayerNorm::Input&, const Context&) {

@@ -307,6 +307,8 @@ struct SmallProducts : ByElement<SmallProducts> {
   static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return 2 * product(p.samples * p.rows, p.n, p.k + 1); }
+  /// The variant of this name.
+  static void naive(const Problem&, const Input&, Output&);
 };
 
 extern template class detail::TypedOperation<SmallProducts>;
