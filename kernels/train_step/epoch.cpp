@@ -32,6 +32,7 @@ namespace {
 using training::ImageBatch;
 using training::ImageRecords;
 using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
 
 /// Returns the plan with its numbers checked: it need not come from a job file, whose reader checks them too.
 const TrainingPlan& usable(const TrainingPlan& plan) {
@@ -111,10 +112,6 @@ std::unique_ptr<training::Trainer> trainer_of(const TrainingPlan& plan, const tr
   throw Error("variant", "is '" + plan.variant + "'", "name one of: naive, composed");
 }
 
-double seconds_between(Clock::time_point from, Clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
-
 /// Thrown if the user asks for a stop in the middle of an epoch.
 struct Stopped {};
 
@@ -122,11 +119,11 @@ struct Stopped {};
 class Stopwatch {
  public:
   void start() { start_ = last_ = Clock::now(); }
-  double seconds() const { return seconds_between(start_, Clock::now()); }
+  double seconds() const { return Seconds(Clock::now() - start_).count(); }
   /// Seconds since the lap before.
   double lap() {
     const auto now = Clock::now();
-    return seconds_between(std::exchange(last_, now), now);
+    return Seconds(now - std::exchange(last_, now)).count();
   }
 
  private:
@@ -301,7 +298,7 @@ class ImageTraining final : public Training {
   /// Copies the records of batch k to `rows` and decodes them.
   void load(Index k, std::byte* rows, ImageBatch& images) const {
     const Index size = plan_.size(k);
-    if (plan_.batch_delay > 0) std::this_thread::sleep_for(std::chrono::duration<double>(plan_.batch_delay));
+    if (plan_.batch_delay > 0) std::this_thread::sleep_for(Seconds(plan_.batch_delay));
     const auto first = static_cast<std::size_t>(k * plan_.batch);
     file_.copy(std::span(order_).subspan(first, static_cast<std::size_t>(size)), rows);
     decode(rows, size, images);
