@@ -8,7 +8,6 @@
 #include "bench/measure/planted.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "bench/measure/sampler.hpp"
-#include "core/check/freeze.hpp"
 #include "core/code/differing_functions.hpp"
 #include "core/files/answers.hpp"
 #include "core/files/child_process.hpp"

@@ -1,6 +1,5 @@
 #include "core/check/contained.hpp"
 
-#include "core/check/freeze.hpp"
 #include "core/code/calls.hpp"
 #include "core/code/differing_functions.hpp"
 #include "core/files/this_program.hpp"

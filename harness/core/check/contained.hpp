@@ -149,6 +149,21 @@ void guard_descriptor(int descriptor);
 /// Whether this is such a process.
 bool runs_kernels();
 
+/// From now on nobody in this process can take its system calls in, answer its page faults, or start a
+/// process that is no child of it; an attempt ends it. No kernel needs any of that, and what judges and times
+/// kernels relies on it. Without effect where the system has no filters.
+void keep_system_calls();
+
+/// Why this machine cannot freeze a process; empty when it can.
+std::string why_no_freeze();
+
+/// Freezes this process before its kernels are timed: what none needs once its plans are made is no longer to
+/// be had. From now on the calling thread, and those that it starts, end the process by starting processes or
+/// threads, by changing signal handlers, priorities, processors, timers or code in memory, and by looking
+/// into other processes. The system call is told to the parent through `record`. Nothing ends it but the end
+/// of the process. Throws Error where that cannot be had.
+void freeze(StepRecord* record);
+
 /// Pools of threads look for work some 50 to 100 us after a call and then sleep, instead of for milliseconds:
 /// enough between the calls of a slice. They read it when their program starts.
 Variables pools_that_rest();

@@ -1,4 +1,4 @@
-#include "core/check/freeze.hpp"
+#include "core/check/contained.hpp"
 
 #include "assay/error.hpp"
 #include "assay/random.hpp"

@@ -1,4 +1,4 @@
-#include "core/check/freeze.hpp"
+#include "core/check/contained.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
