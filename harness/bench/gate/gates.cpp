@@ -4,7 +4,6 @@
 #include "bench/compare/words.hpp"
 #include "bench/gate/benchmark_programs.hpp"
 #include "bench/gate/paired_launches.hpp"
-#include "bench/gate/pointers.hpp"
 #include "bench/gate/rejected_trials.hpp"
 #include "core/code/differing_functions.hpp"
 #include "core/files/child_process.hpp"

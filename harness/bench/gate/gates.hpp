@@ -9,6 +9,7 @@
 #include "bench/ledger/ledger.hpp"
 #include "bench/programs/revision.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -78,6 +79,28 @@ TwoBuilds gate_of_benchmarks(const ProgramsGateRequest& request, TwoBuilds run, 
 /// Programs that are timed as commands. Throws Error as gate_of_commands() does.
 TwoBuilds gate_of_built_commands(const ProgramsGateRequest& request, CommandTiming timing, TwoBuilds run,
                                  const Hooks& hooks);
+
+/// Points to the code to look at: fills PairedTrial::pointers and cause of each trial that the run shows to be
+/// slower, with the functions that its variant reaches and that differ between the two programs, with their
+/// file, and where `perf` can sample, what share of the samples each side's hot functions have. `registry`
+/// knows the source files. A program that cannot be read is named there, too.
+void note_pointers(TwoBuilds& run, const std::filesystem::path& base, const std::filesystem::path& head,
+                   const Registry& registry, const Hooks& hooks);
+
+struct HotSymbol {
+  std::string name;
+  double share = 0;  ///< of the samples of the whole launch, which fills inputs too
+};
+
+/// Where a program spends the time of one trial, by the sampling profiler `perf`, largest share first.
+/// Nothing if there is no `perf`, it may not sample here, or the program failed: a missing profile is no
+/// fault.
+std::optional<std::vector<HotSymbol>> hot_symbols(const std::filesystem::path& program,
+                                                  const TrialRequest& trial, std::uint64_t seed,
+                                                  const Hooks& hooks);
+
+/// Reads the output of `perf report --stdio -q --sort symbol`: `  61.20%  [.] name`. Other lines are skipped.
+std::vector<HotSymbol> hot_symbols_from(const std::string& report);
 
 struct TwoBuildsOutcome {
   GateFindings findings;

@@ -1,4 +1,4 @@
-#include "bench/gate/pointers.hpp"
+#include "bench/gate/gates.hpp"
 
 #include "assay/error.hpp"
 #include "assay/pick.hpp"
