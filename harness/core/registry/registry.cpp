@@ -2,6 +2,7 @@
 
 #include "assay/code_table.hpp"
 #include "assay/error.hpp"
+#include "assay/training.hpp"
 #include "core/registry/erased_operation.hpp"
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@ namespace {
 
 const Register* first_register = nullptr;
 const RegisterPicks* first_picks = nullptr;
+MakeTraining linked_training = nullptr;
 
 bool is_word(std::string_view text) {
   const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
@@ -165,6 +167,14 @@ void detail::add_variant(Registry& registry, const ErasedContract& contract,
     throw Error(std::string(contract.name), "two contracts have this name", "rename one of them");
   }
   operation->add(std::move(variant), registry.origin_);
+}
+
+TrainingMaker::TrainingMaker(MakeTraining make) noexcept { linked_training = make; }
+
+std::unique_ptr<Training> TrainingMaker::made(const TrainingPlan& plan) {
+  if (linked_training != nullptr) return linked_training(plan);
+  throw Error("training", "is in no library that this program is linked with",
+              "link it with the kernels, as the program `assay` is");
 }
 
 }  // namespace assay
