@@ -1,8 +1,8 @@
 // The verbs that read files instead of measuring: compare, merge, report and its kin; and doctor.
 
-#include "app/gate_verb.hpp"
 #include "app/known_verbs.hpp"
 #include "app/output.hpp"
+#include "app/run_verb.hpp"
 #include "app/step_audit.hpp"
 #include "app/verbs.hpp"
 #include "assay/error.hpp"

@@ -1,5 +1,3 @@
-#include "app/gate_verb.hpp"
-
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/run_verb.hpp"

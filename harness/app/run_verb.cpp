@@ -4,7 +4,6 @@
 
 #include "app/run_verb.hpp"
 
-#include "app/gate_verb.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "assay/compare.hpp"

@@ -1,4 +1,4 @@
-#include "app/gate_verb.hpp"
+#include "app/run_verb.hpp"
 
 #include "assay/error.hpp"
 #include "bench/ledger/hand_made_ledger_test.hpp"

@@ -1,7 +1,6 @@
 // The verbs that time other programs in turns: gates of two builds, programs or commands, wrap of one
 // command, and the self-test.
 
-#include "app/gate_verb.hpp"
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/run_verb.hpp"
