@@ -1,4 +1,4 @@
-#include "bench/programs/link_recipe.hpp"
+#include "bench/programs/layouts.hpp"
 
 #include <gmock/gmock.h>
 
