@@ -1,4 +1,4 @@
-// Findings about a machine, each with its remedy.
+// Findings about a machine, each with its remedy, and the change that a gate could see through its noise.
 #pragma once
 
 #include "assay/machine.hpp"
@@ -39,5 +39,24 @@ std::vector<Diagnosis> diagnose(const Symptoms& symptoms);
 // Returns the tightest usual limit, in percent, of a gate that sees changes of this size: 3, 5, 10 or 20;
 // nothing where none is wide enough.
 std::optional<int> tightest_gate_percent(double smallest_visible);
+
+// The gate that the estimate assumes: its groups, its margin, a suite of 100 cases with one false alarm in
+// 100 runs, and a change that is found in 95 of 100 runs.
+struct GateSketch {
+  int groups = 30;
+  double margin = 0.01;
+  double level = 0.01 / 100;
+  double power = 0.95;
+};
+
+// Relative change that the sketched gate would see, from A/A deviations: logarithms of group ratios whose
+// true value is 1. With d such a deviation, a change of log size s is seen in a group when d + s > log(1 +
+// margin). The sign test needs k of n groups (needed_count), hence a probability p per group (needed_chance),
+// hence s = log(1 + margin) + q, where q is the p-quantile of d. Both sides being the same kernel, d and -d
+// are equally likely, so q is the (2p - 1)-quantile of |d|, which uses every deviation twice.
+double smallest_visible_change(const std::vector<double>& deviations, const GateSketch& gate = {});
+
+// Relative half-width of the middle 95 % of the deviations.
+double spread_of(const std::vector<double>& deviations);
 
 }  // namespace assay

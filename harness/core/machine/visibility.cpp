@@ -1,4 +1,4 @@
-#include "core/machine/visibility.hpp"
+#include "core/machine/doctor.hpp"
 
 #include "assay/machine.hpp"
 #include "core/machine/clock.hpp"

@@ -1,4 +1,4 @@
-#include "core/machine/visibility.hpp"
+#include "core/machine/doctor.hpp"
 
 #include <gtest/gtest.h>
 
