@@ -1,7 +1,6 @@
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/run_verb.hpp"
-#include "app/schemas.hpp"
 #include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"

@@ -1,6 +1,6 @@
 // Every fault that a file can have, planted into every format that is read.
 #include "app/schema_faults_test.hpp"
-#include "app/schemas.hpp"
+#include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/random.hpp"

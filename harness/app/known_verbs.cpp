@@ -5,7 +5,6 @@
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/run_verb.hpp"
-#include "app/schemas.hpp"
 #include "assay/check.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"

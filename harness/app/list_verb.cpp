@@ -1,6 +1,5 @@
 #include "app/known_verbs.hpp"
 #include "app/output.hpp"
-#include "app/schemas.hpp"
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pick.hpp"

@@ -1,6 +1,4 @@
-#include "app/schemas.hpp"
 #include "app/output.hpp"
-
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"

@@ -1,4 +1,3 @@
-#include "app/schemas.hpp"
 
 #include "app/known_verbs.hpp"
 #include "app/schema_faults_test.hpp"

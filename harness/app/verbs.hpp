@@ -12,6 +12,7 @@
 #include "bench/ledger/ledger.hpp"
 #include "bench/tune/command_settings.hpp"
 #include "bench/tune/threshold.hpp"
+#include "core/json/json.hpp"
 #include "training/tune/settings.hpp"
 
 #include <cstdint>
@@ -497,6 +498,23 @@ Outcome man_verb(const ManOptions& options);
 Outcome launch_verb(const ServedOptions& options, const Registry& registry);
 Outcome turns_verb(const ServedOptions& options, const Registry& registry);
 Outcome describe_verb(const ServedOptions& options, const Registry& registry);
+
+/// A file that the program reads or writes, and its JSON Schema.
+struct FileFormat {
+  std::string_view name;   ///< that `assay schema` is asked for
+  std::string_view about;  ///< what holds such a file
+  Json (*schema)();        ///< of its fields alone
+};
+std::span<const FileFormat> file_formats();
+
+/// Schemas of the JSON that single verbs print; each is defined beside its verb.
+Json list_schema();
+Json check_schema();
+Json known_bad_schema();
+Json known_cheats_schema();
+
+/// Returns a whole schema, draft 2020-12. Throws Error with all names when there is none of this name.
+Json schema_named(std::string_view name);
 
 /// A call of a verb: its options, which are still to be read, and the function that performs it then.
 struct Call {
