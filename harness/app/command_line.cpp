@@ -1,7 +1,6 @@
 #include "app/verbs.hpp"
 
 #include "app/output.hpp"
-#include "app/progress.hpp"
 #include "assay/error.hpp"
 #include "assay/hooks.hpp"
 #include "assay/pipeline.hpp"

@@ -1,5 +1,4 @@
 #include "app/output.hpp"
-#include "app/progress.hpp"
 #include "app/run_verb.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"

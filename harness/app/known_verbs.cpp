@@ -3,7 +3,6 @@
 #include "app/known_verbs.hpp"
 
 #include "app/output.hpp"
-#include "app/progress.hpp"
 #include "app/run_verb.hpp"
 #include "assay/check.hpp"
 #include "assay/error.hpp"

@@ -1,5 +1,3 @@
-#include "app/progress.hpp"
-
 #include "app/output.hpp"
 #include "core/files/child_process.hpp"
 #include "core/machine/clock.hpp"

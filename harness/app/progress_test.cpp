@@ -1,4 +1,4 @@
-#include "app/progress.hpp"
+#include "app/output.hpp"
 
 #include <gtest/gtest.h>
 

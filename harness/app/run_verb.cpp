@@ -5,7 +5,6 @@
 #include "app/run_verb.hpp"
 
 #include "app/output.hpp"
-#include "app/progress.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"

@@ -1,4 +1,3 @@
-
 #include "app/known_verbs.hpp"
 #include "app/schema_faults_test.hpp"
 #include "app/verbs.hpp"
