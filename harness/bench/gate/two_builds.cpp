@@ -50,16 +50,6 @@ std::vector<std::size_t> tested(const TwoBuilds& run) {
   return out;
 }
 
-/// Logarithms of the ratios to the base, of slices that ran together. Surplus slices of either side are
-/// ignored.
-std::vector<double> log_ratios(std::span<const double> slices, std::span<const double> base) {
-  std::vector<double> logs;
-  for (std::size_t i = 0; i < std::min(slices.size(), base.size()); ++i) {
-    logs.push_back(std::log(slices[i] / base[i]));
-  }
-  return logs;
-}
-
 /// The mean of the middle half. Programs of others take no turns, so that their slices make no pairs; and
 /// what is slower in some iterations alone is lost to a quantile of few repetitions.
 double mean_of_middle(std::vector<double> slices) {

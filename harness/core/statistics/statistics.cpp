@@ -163,11 +163,15 @@ Interval exponential(const Interval& log) {
   return {std::exp(log.low), std::exp(log.middle), std::exp(log.high), log.coverage, log.basis};
 }
 
+std::vector<double> log_ratios(std::span<const double> numerators, std::span<const double> denominators) {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < std::min(numerators.size(), denominators.size()); ++i)
+    out.push_back(std::log(numerators[i] / denominators[i]));
+  return out;
+}
+
 Interval ratio_of_pairs(std::span<const double> numerators, std::span<const double> denominators) {
-  std::vector<double> logs;
-  for (std::size_t i = 0; i < numerators.size(); ++i)
-    logs.push_back(std::log(numerators[i] / denominators[i]));
-  return exponential(centre(logs));
+  return exponential(centre(log_ratios(numerators, denominators)));
 }
 
 double student_tail(double t, int freedom) {

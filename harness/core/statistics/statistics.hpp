@@ -48,6 +48,9 @@ Interval shift(std::span<const double> before, std::span<const double> after,
 /// exp() keeps the order of samples.
 Interval exponential(const Interval& log);
 
+/// The logarithms of numerators[i] / denominators[i], as many as both have.
+std::vector<double> log_ratios(std::span<const double> numerators, std::span<const double> denominators);
+
 /// The centre of the ratios numerators[i] / denominators[i]. Influences that both of a pair share, such as
 /// the luck of a launch, cancel.
 Interval ratio_of_pairs(std::span<const double> numerators, std::span<const double> denominators);

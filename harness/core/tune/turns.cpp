@@ -20,21 +20,13 @@ using CaseTimes = std::vector<std::vector<double>> Turn::*;
 /// Clocks and calls cost time: a turn may be so much faster than its bound.
 constexpr double bound_slack = 0.02;
 
-/// The logarithm of a ratio of times. A disturbance of both cancels within a pair of slices, and a
-/// disturbance of one slice does not move the median.
-double log_ratio(std::span<const double> slices, std::span<const double> others) {
-  std::vector<double> logs;
-  for (std::size_t i = 0; i < std::min(slices.size(), others.size()); ++i)
-    logs.push_back(std::log(slices[i] / others[i]));
-  return median(logs);
-}
-
-/// Logarithms of the ratio of one case, round by round.
+/// Logarithms of the ratio of one case, round by round. A disturbance of both cancels within a pair of
+/// slices, and a disturbance of one slice does not move the median.
 std::vector<double> logs_of_case(const Candidate& one, const Candidate& other, CaseTimes times,
                                  std::size_t at) {
   std::vector<double> out;
   for (std::size_t i = 0; i < std::min(one.turns.size(), other.turns.size()); ++i)
-    out.push_back(log_ratio((one.turns[i].*times)[at], (other.turns[i].*times)[at]));
+    out.push_back(median(log_ratios((one.turns[i].*times)[at], (other.turns[i].*times)[at])));
   return out;
 }
 
