@@ -169,13 +169,11 @@ Outcome merge(const MergeOptions& options) {
   const std::string merged =
       fmt::format("{} trials of suite {}, of {} shards, into {}", results.trials.size(), results.suite,
                   results.merged_shards, output.string());
-  const std::string next = fmt::format("assay report {}", output.string());
+  const std::string next = options.outcome.quiet ? "" : fmt::format("assay report {}", output.string());
   // A failure weighs more, and is the outcome then.
   const bool merely_merged = outcome.word == Word::measured;
   if (!merely_merged && !options.outcome.quiet) text += fmt::format("merged: {}\n", merged);
-  if (merely_merged && !options.outcome.quiet) text += fmt::format("next: {}\n", next);
-  text += merely_merged ? fmt::format("MERGED: {}\n", merged)
-                        : ending(options.outcome.quiet ? "" : next, outcome);
+  text += ending(next, merely_merged ? Outcome{Word::merged, merged} : outcome);
   std::string doubt;  // a commit with changes is any number of programs
   if (results.commit.find("+changes") != std::string::npos) {
     doubt = fmt::format("warning: built from {}: nothing tells whether all shards ran the same program\n",
