@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -81,11 +82,8 @@ struct SelfTestRequest {
 /// nothing.
 SelfTest run_selftest(const SelfTestRequest& request, const Registry& registry, const Hooks& hooks);
 
-/// Lines that SelfTestRequest::keep got, of one self-test or several.
-struct KeptGates {
-  std::string file;  ///< for messages
-  std::string lines;
-};
+/// Lines that SelfTestRequest::keep got, of one self-test or several, behind the name of their file.
+using KeptGates = std::pair<std::string, std::string>;
 
 /// Judges gates anew by the rules of this program. Throws Error naming the file and the line at fault, and
 /// for a file without any gate, or with the gates of another one: samples that counted twice would make every
