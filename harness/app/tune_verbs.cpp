@@ -8,7 +8,7 @@
 #include "assay/files.hpp"
 #include "assay/machine.hpp"
 #include "assay/pipeline.hpp"
-#include "bench/gate/paired_launches.hpp"
+#include "bench/gate/two_builds.hpp"
 #include "bench/tune/command_settings.hpp"
 #include "bench/tune/threshold.hpp"
 #include "bench/tune/variable.hpp"

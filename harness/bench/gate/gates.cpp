@@ -3,7 +3,6 @@
 #include "assay/error.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/gate/benchmark_programs.hpp"
-#include "bench/gate/paired_launches.hpp"
 #include "bench/gate/rejected_trials.hpp"
 #include "core/code/differing_functions.hpp"
 #include "core/files/child_process.hpp"

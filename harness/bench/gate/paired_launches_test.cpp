@@ -1,4 +1,4 @@
-#include "bench/gate/paired_launches.hpp"
+#include "bench/gate/two_builds.hpp"
 
 #include <gtest/gtest.h>
 

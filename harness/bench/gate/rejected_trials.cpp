@@ -3,7 +3,6 @@
 #include "assay/check.hpp"
 #include "assay/suite.hpp"
 #include "bench/compare/roofs.hpp"
-#include "bench/gate/paired_launches.hpp"
 #include "core/machine/roofline.hpp"
 #include "core/plan/trial_key.hpp"
 

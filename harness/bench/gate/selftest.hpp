@@ -3,7 +3,6 @@
 #pragma once
 
 #include "assay/suite.hpp"
-#include "bench/gate/paired_launches.hpp"
 #include "bench/gate/rejected_trials.hpp"
 #include "bench/gate/two_builds.hpp"
 
