@@ -17,7 +17,6 @@
 #include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/machine/clock.hpp"
-#include "core/machine/openblas.hpp"
 #include "core/machine/processor.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/utf8.hpp"

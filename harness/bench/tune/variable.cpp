@@ -1,7 +1,7 @@
 #include "bench/tune/variable.hpp"
 
 #include "assay/error.hpp"
-#include "core/machine/openblas.hpp"
+#include "core/machine/processor.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>

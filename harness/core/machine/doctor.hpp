@@ -4,7 +4,6 @@
 #include "assay/machine.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/machine/limits.hpp"
-#include "core/machine/openblas.hpp"
 #include "core/machine/processor.hpp"
 #include "core/machine/roof_kernels.hpp"
 #include "core/machine/topology.hpp"

@@ -7,7 +7,6 @@
 #include "core/files/this_program.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/machine/limits.hpp"
-#include "core/machine/openblas.hpp"
 #include "core/machine/processor.hpp"
 #include "core/machine/topology.hpp"
 #include "core/text/figures.hpp"

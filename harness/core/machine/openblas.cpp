@@ -1,8 +1,7 @@
-#include "core/machine/openblas.hpp"
+#include "core/machine/processor.hpp"
 
 #include "assay/machine.hpp"
 #include "core/machine/limits.hpp"
-#include "core/machine/processor.hpp"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "core/machine/openblas.hpp"
+#include "core/machine/processor.hpp"
 
 #include <gmock/gmock.h>
 
