@@ -7,7 +7,6 @@
 #include "core/machine/processor.hpp"
 #include "core/machine/roof_kernels.hpp"
 #include "core/machine/topology.hpp"
-#include "core/machine/weather.hpp"
 
 #include <optional>
 #include <string>

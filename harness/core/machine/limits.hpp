@@ -1,6 +1,9 @@
-// The processors and the memory that this process may use, within the limits of its control groups; and
-// reading the small text files of /proc and /sys: fields, words, numbers and sizes. Odd text gives nothing.
+// The processors and the memory that this process may use, within the limits of its control groups; what
+// other users of the machine do, from /proc's counters and from event counters; and reading the small text
+// files of /proc and /sys: fields, words, numbers and sizes. Odd text gives nothing.
 #pragma once
+
+#include "assay/machine.hpp"
 
 #include <functional>
 #include <optional>
@@ -69,5 +72,25 @@ Allotment allotment(const ReadFile& read, const ReadVariable& value_of, int allo
 double available_memory(const ReadFile& read, const Limits& limits);
 // Bytes: the whole memory, or the limit when that is less. Unlike available memory it stays the same.
 double total_memory(const ReadFile& read, const Limits& limits);
+
+// Reads /proc/stat. Returns nothing unless its first line sums up all processors.
+std::optional<CpuTicks> cpu_ticks(std::string_view proc_stat);
+
+// Seconds in which some task waited for a processor, from /proc/pressure/cpu.
+std::optional<double> pressure_seconds(std::string_view proc_pressure);
+
+// Shares of processor time between two readings of /proc/stat, of which this process used `own_seconds`.
+struct CpuShares {
+  double steal = 0, other_busy = 0;
+};
+CpuShares cpu_shares(const CpuTicks& before, const CpuTicks& after, double own_seconds,
+                     double ticks_per_second);
+
+// Whether the processor's and the kernel's event counters can be read here.
+struct Counters {
+  bool hardware = false, software = false;
+  std::string why_not;  // why no hardware counters
+};
+Counters available_counters();
 
 }  // namespace assay

@@ -1,7 +1,5 @@
 // WeatherStation: the activity of others on the machine between two readings.
 
-#include "core/machine/weather.hpp"
-
 #include "core/machine/limits.hpp"
 
 #include <linux/perf_event.h>

@@ -1,4 +1,4 @@
-#include "core/machine/weather.hpp"
+#include "core/machine/limits.hpp"
 
 #include "assay/machine.hpp"
 
