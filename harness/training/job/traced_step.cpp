@@ -675,8 +675,7 @@ std::string suite_json(const TracedStep& step, const std::string& name, Index st
   Json cases = Json::array();
   for (const StepPart& part : step.parts) {
     if (part.share != StepShare::covered || part.per_step <= 0) continue;
-    Json one = Json::object();
-    one["op"] = part.operation;
+    Json one{{"op", part.operation}};
     for (const std::string_view field : parts_of(part.problem, ',')) {
       const auto equals = field.find('=');
       const std::string_view value = field.substr(equals + 1);
@@ -689,21 +688,19 @@ std::string suite_json(const TracedStep& step, const std::string& name, Index st
     cases.push_back(std::move(one));
   }
   if (!requests.empty()) {
-    Json plan = Json::object();
-    plan["op"] = "memory_pool_plan";
-    plan["trace"] = requests;
-    plan["note"] = "the blocks of the whole trace, in one pool";
-    cases.push_back(std::move(plan));
+    cases.push_back(Json{{"op", "memory_pool_plan"},
+                         {"trace", requests},
+                         {"note", "the blocks of the whole trace, in one pool"}});
   }
-  Json out = Json::object();
-  out["schema"] = 1;
-  out["name"] = name;
-  out["about"] = fmt::format("{} steps of {}, {} each; cases are {} of a step", step.steps, step.source,
-                             seconds_text(step.seconds),
-                             percent_text(step.seconds_of(StepShare::covered) / step.seconds));
-  out["steps_per_epoch"] = steps_per_epoch;
-  out["cases"] = std::move(cases);
-  return json_text(out) + "\n";
+  const std::string about = fmt::format("{} steps of {}, {} each; cases are {} of a step", step.steps,
+                                        step.source, seconds_text(step.seconds),
+                                        percent_text(step.seconds_of(StepShare::covered) / step.seconds));
+  return json_text(Json{{"schema", 1},
+                        {"name", name},
+                        {"about", about},
+                        {"steps_per_epoch", steps_per_epoch},
+                        {"cases", std::move(cases)}}) +
+         "\n";
 }
 
 }  // namespace assay
