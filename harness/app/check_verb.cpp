@@ -1,5 +1,4 @@
 #include "app/output.hpp"
-#include "app/run_verb.hpp"
 #include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"

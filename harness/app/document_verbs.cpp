@@ -2,7 +2,6 @@
 
 #include "app/known_verbs.hpp"
 #include "app/output.hpp"
-#include "app/run_verb.hpp"
 #include "app/step_audit.hpp"
 #include "app/verbs.hpp"
 #include "assay/error.hpp"

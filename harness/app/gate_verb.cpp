@@ -1,5 +1,5 @@
 #include "app/output.hpp"
-#include "app/run_verb.hpp"
+#include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/words.hpp"

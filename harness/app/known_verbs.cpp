@@ -3,7 +3,6 @@
 #include "app/known_verbs.hpp"
 
 #include "app/output.hpp"
-#include "app/run_verb.hpp"
 #include "assay/check.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"

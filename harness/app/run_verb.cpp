@@ -2,9 +2,8 @@
 // ledger that are decided and not measured; and those that the program, or another build of it, starts it
 // with.
 
-#include "app/run_verb.hpp"
-
 #include "app/output.hpp"
+#include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"

@@ -1,4 +1,4 @@
-#include "app/run_verb.hpp"
+#include "app/verbs.hpp"
 
 #include "assay/error.hpp"
 #include "bench/ledger/hand_made_ledger_test.hpp"

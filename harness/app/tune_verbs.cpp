@@ -1,7 +1,6 @@
 // The verbs `assay tune …`: each measures candidates in turns, rules on them and writes one record.
 
 #include "app/output.hpp"
-#include "app/run_verb.hpp"
 #include "app/verbs.hpp"
 #include "assay/caches.hpp"
 #include "assay/error.hpp"

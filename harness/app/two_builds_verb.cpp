@@ -2,7 +2,6 @@
 // command, and the self-test.
 
 #include "app/output.hpp"
-#include "app/run_verb.hpp"
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
