@@ -14,7 +14,8 @@ rooms='core/statistics core/registry core/text core/json core/markup core/files 
 
 # A public header is of the room of the source of its name. Here are those that have none, or one elsewhere.
 public='agreement=core/registry error=core/registry failure=core/registry figure=core/registry hooks=core/registry
-  operation=core/registry plugin=core/registry training=core/registry callable=core/registry erased=core/registry typed=core/registry from_parts=core/registry
+  operation=core/registry plugin=core/registry training=core/registry code_table=core/registry
+  callable=core/registry erased=core/registry typed=core/registry from_parts=core/registry
   audit=core/check caches=core/machine csv=core/text
   interval=core/statistics machine=core/machine compare=bench/compare epoch=bench/report report=bench/report'
 for header in harness/include/assay/*.hpp harness/include/assay/detail/*.hpp; do
