@@ -225,10 +225,9 @@ std::string tally_text(const std::string& variant, const Tally& tally) {
 
 /// Returns a line on libraries that a variant declares in vain, which is no fault; else nothing.
 std::string remark_on(const Operation& operation, const std::string& variant) {
-  const auto& variants = operation.variants();
-  const auto found = std::ranges::find(variants, variant, &VariantInfo::name);
-  if (found == variants.end()) return "";
-  const std::vector<std::string> unreached = unreached_libraries(*found);
+  const auto found = operation.variant_named(variant);
+  if (!found) return "";
+  const std::vector<std::string> unreached = unreached_libraries(operation.variants()[*found]);
   if (unreached.empty()) return "";
   return fmt::format("      declares {}, which its code does not reach\n", fmt::join(unreached, ", "));
 }

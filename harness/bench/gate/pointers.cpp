@@ -37,13 +37,11 @@ std::string shortened(const std::string& name) {
 std::string source_of(const Registry& registry, const TrialRequest& trial) {
   for (const Operation* operation : registry.operations()) {
     if (operation->name() != trial.operation) continue;
-    const auto& variants = operation->variants();
-    auto found = std::ranges::find(variants, trial.variant, &VariantInfo::name);
-    if (found == variants.end()) return "";
-    const auto other = picked(*operation, static_cast<std::size_t>(found - variants.begin()), trial.problem,
-                              {.threads = trial.threads});
-    if (other) found = std::ranges::find(variants, other->variant, &VariantInfo::name);
-    return found->source;
+    auto variant = operation->variant_named(trial.variant);
+    if (!variant) return "";
+    const auto other = picked(*operation, *variant, trial.problem, {.threads = trial.threads});
+    if (other) variant = operation->variant_named(other->variant);
+    return operation->variants().at(variant.value()).source;
   }
   return "";
 }

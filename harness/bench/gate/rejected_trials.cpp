@@ -25,13 +25,10 @@ std::map<std::size_t, Finding> too_fast(TwoBuilds& run, const std::vector<Roof>&
     const PairedTrial& trial = run.trials[i];
     if (!trial.tested() || trial.launches.empty()) continue;
     const Operation& operation = registry.at(trial.trial.operation);
-    const auto variant = std::ranges::find(operation.variants(), trial.trial.variant, &VariantInfo::name);
+    const auto variant = operation.variant_named(trial.trial.variant);
     const std::string fields = fields_of(operation, trial.trial.problem, trial.trial.file);
     // If a plug-in alone has the variant, this program knows its operation and nothing else.
-    const Cost cost =
-        variant == operation.variants().end()
-            ? operation.cost(fields)
-            : operation.cost_of(static_cast<std::size_t>(variant - operation.variants().begin()), fields);
+    const Cost cost = variant ? operation.cost_of(*variant, fields) : operation.cost(fields);
     const auto why = [&](const Results& side) {
       return why_impossible(time_of(side.trials[i]), cost, trial.trial.threads, roofs);
     };

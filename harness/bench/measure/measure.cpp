@@ -127,8 +127,7 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
   for (std::size_t i = 0; i < trials.size() && !hooks.stopped(); ++i) {
     const TrialRequest& trial = trials[i];
     hooks.say("measure " + trial.key);
-    const auto named = std::ranges::find(operation.variants(), trial.variant, &VariantInfo::name);
-    const auto variant = static_cast<std::size_t>(named - operation.variants().begin());
+    const std::size_t variant = operation.variant_named(trial.variant).value();
     ready.push_back({.timed = nullptr, .slices = nullptr, .sample = &samples[i]});
     Ready& next = ready.back();
     const double limit = step_limit(policy.time_limit, naive_seconds, cost);

@@ -141,11 +141,9 @@ class Side {
                     const std::function<void(const TurnSample&)>& taken) {
     const TrialRequest& trial = wanted.trial;
     TurnSample out{.key = trial.key};
-    const auto named = std::ranges::find(operation_->variants(), trial.variant, &VariantInfo::name);
-    if (named == operation_->variants().end()) {
-      throw Error(trial.key, "is unknown to this program", "ask it for trials that it describes");
-    }
-    const auto variant = static_cast<std::size_t>(named - operation_->variants().begin());
+    const auto named = operation_->variant_named(trial.variant);
+    if (!named) throw Error(trial.key, "is unknown to this program", "ask it for trials that it describes");
+    const std::size_t variant = *named;
     const Context context{.threads = trial.threads};
 
     std::unique_ptr<Timed> timed;

@@ -225,21 +225,22 @@ Contestant contestant(const Operation& operation, const std::string& text, std::
   const std::string present = with_present_names(text), name = present.substr(0, present.find('#'));
   const std::optional<int> threads = threads_named(present);
   const std::string where = "--between " + text;
-  const auto& variants = operation.variants();
-  const auto found = std::ranges::find(variants, name, &VariantInfo::name);
-  if (found == variants.end()) {
+  const auto found = operation.variant_named(name);
+  if (!found) {
     std::vector<std::string> known;
-    for (const VariantInfo& variant : variants) {
+    for (const VariantInfo& variant : operation.variants()) {
       if (variant.kin() == Kin::sound) known.push_back(variant.name);
     }
     refuse_name(where, fmt::format("is no variant of {}", operation.name()), name, known);
   }
-  if (found->kin() != Kin::sound) throw Error(where, "is kept apart and never timed", "name another variant");
-  if (!found->threaded && threads.value_or(1) != 1) {
+  const VariantInfo& variant = operation.variants()[*found];
+  if (variant.kin() != Kin::sound)
+    throw Error(where, "is kept apart and never timed", "name another variant");
+  if (!variant.threaded && threads.value_or(1) != 1) {
     throw Error(where, "runs with one thread only", "leave the # out, or name a threaded variant");
   }
-  Contestant out{.variant = static_cast<std::size_t>(found - variants.begin()), .name = name};
-  if (found->threaded) {
+  Contestant out{.variant = *found, .name = name};
+  if (variant.threaded) {
     out.threads = threads.value_or(otherwise.value_or(1));
     out.name += fmt::format("#{}", out.threads);
   }

@@ -292,10 +292,7 @@ std::vector<CornerCheck> answered(CornerSteps all, const Containment& containmen
 /// The kernel that a trial calls: of a variant that picks others, the one that it picks.
 Kernel kernel_of(const Trial& trial) {
   const auto choice = picked(*trial.operation, trial.variant, trial.row.problem, trial.context);
-  if (!choice) return {trial.operation, trial.variant};
-  const auto& variants = trial.operation->variants();
-  const auto found = std::ranges::find(variants, choice->variant, &VariantInfo::name);
-  return {trial.operation, static_cast<std::size_t>(found - variants.begin())};
+  return {trial.operation, choice ? trial.operation->variant_named(choice->variant).value() : trial.variant};
 }
 
 /// Checks of kernels that are about to be timed. Nothing is called twice: their own cases are.

@@ -59,6 +59,13 @@ void Operation::add(std::unique_ptr<detail::ErasedVariant> variant, const Varian
               "this operation takes no variants from outside", "");
 }
 
+std::optional<std::size_t> Operation::variant_named(std::string_view wanted) const {
+  const std::vector<VariantInfo>& all = variants();
+  const auto found = std::ranges::find(all, wanted, &VariantInfo::name);
+  if (found == all.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - all.begin());
+}
+
 Cost Operation::cost_of(std::size_t variant, std::string_view problem) const {
   const Site site = variants().at(variant).site;
   const bool is_here = site == Site::here || site == Site::here_with_own_clock;

@@ -401,6 +401,8 @@ class Operation {
   virtual std::vector<Fill> fills() const = 0;
   /// `naive` first, the others by name.
   virtual const std::vector<VariantInfo>& variants() const = 0;
+  /// The position of the variant of this name; nothing where there is none.
+  std::optional<std::size_t> variant_named(std::string_view wanted) const;
   virtual std::vector<std::string> corner_cases() const = 0;
   /// Those of a call on the first corner case, in their order and without data.
   virtual std::vector<Tensor> tensors() const { return {}; }
