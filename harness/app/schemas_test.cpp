@@ -7,7 +7,7 @@
 #include "assay/report.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/gate/two_builds.hpp"
-#include "bench/programs/bundle.hpp"
+#include "bench/programs/revision.hpp"
 #include "bench/report/audit_report.hpp"
 #include "bench/report/claims.hpp"
 #include "bench/report/history.hpp"

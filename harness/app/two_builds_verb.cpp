@@ -10,7 +10,6 @@
 #include "bench/gate/selftest.hpp"
 #include "bench/gate/two_builds.hpp"
 #include "bench/measure/sides.hpp"
-#include "bench/programs/bundle.hpp"
 #include "bench/programs/project.hpp"
 #include "bench/programs/revision.hpp"
 #include "core/files/this_program.hpp"

@@ -1,4 +1,4 @@
-#include "bench/programs/bundle.hpp"
+#include "bench/programs/revision.hpp"
 
 #include "assay/error.hpp"
 #include "assay/files.hpp"

@@ -1,5 +1,5 @@
 // Bundles: what was put in comes out, and what is not as it was put in is refused by name.
-#include "bench/programs/bundle.hpp"
+#include "bench/programs/revision.hpp"
 
 #include "assay/error.hpp"
 #include "assay/files.hpp"

@@ -1,10 +1,13 @@
-/// The programs that a gate compares: built from a revision, given by the user, or the running one; and
-/// commits of revisions of a git repository.
+/// The programs that a gate compares: built from a revision, given by the user, or the running one; bundles,
+/// which hold both sides in one folder for the jobs that measure them elsewhere; and commits of revisions of
+/// a git repository.
 #pragma once
 
 #include "assay/hooks.hpp"
 #include "bench/programs/project.hpp"
+#include "core/json/fields.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -57,5 +60,45 @@ Programs programs_of(const ProgramsRequest& request, const Hooks& hooks);
 
 /// The running program: this checkout as it was built last, uncommitted changes and all.
 Programs programs_of_this(int layouts, const Hooks& hooks);
+
+/// Both sides of a gate, built once.
+struct Bundle {
+  Programs base, head;
+  ProgramUse use{};
+  std::string target{};  ///< that made them, where they are not assay's
+};
+
+/// Copies the programs of both sides into `folder`, which may be absent, empty or an older bundle, and writes
+/// their list last. Throws Error if it holds anything else.
+void write_bundle(const std::filesystem::path& folder, const Bundle& bundle);
+
+/// Throws Error when the folder holds no bundle, or one whose programs are missing, changed or made for a
+/// processor that can do more than this one.
+Bundle read_bundle(const std::filesystem::path& folder);
+
+// `bundle.json`, as files have it.
+
+/// One program of a side.
+struct BundledLink {
+  std::string file;  ///< from the bundle's folder
+  std::uint64_t hash = 0;
+};
+
+struct BundledSide {
+  Programs side{};  ///< but for its links
+  std::vector<BundledLink> links;
+};
+
+struct BundleFile {
+  std::string processor;                      ///< on which it was made
+  std::vector<std::string> instruction_sets;  ///< that it has
+  BundledSide base, head;
+  ProgramUse use{};
+  std::string target{};
+};
+
+void describe(Fields& f, BundledLink& link);
+void describe(Fields& f, BundledSide& side);
+void describe(Fields& f, BundleFile& bundle);
 
 }  // namespace assay
