@@ -80,10 +80,10 @@ TwoBuilds gate_of_benchmarks(const ProgramsGateRequest& request, TwoBuilds run, 
 TwoBuilds gate_of_built_commands(const ProgramsGateRequest& request, CommandTiming timing, TwoBuilds run,
                                  const Hooks& hooks);
 
-/// Points to the code to look at: fills PairedTrial::pointers and cause of each trial that the run shows to be
-/// slower, with the functions that its variant reaches and that differ between the two programs, with their
-/// file, and where `perf` can sample, what share of the samples each side's hot functions have. `registry`
-/// knows the source files. A program that cannot be read is named there, too.
+/// Points to the code to look at: fills PairedTrial::pointers and cause of each trial that the run shows to
+/// be slower, with the functions that its variant reaches and that differ between the two programs, with
+/// their file, and where `perf` can sample, what share of the samples each side's hot functions have.
+/// `registry` knows the source files. A program that cannot be read is named there, too.
 void note_pointers(TwoBuilds& run, const std::filesystem::path& base, const std::filesystem::path& head,
                    const Registry& registry, const Hooks& hooks);
 
