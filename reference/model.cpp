@@ -34,15 +34,6 @@ Real cross_entropy(const Real* logits, const Index* labels, Index n, Index divis
   return loss.result() / samples;
 }
 
-template <class Real>
-std::unique_ptr<Model<Real>> reference_model(const Network& network) {
-  return network.kind == Kind::classifier ? reference_classifier<Real>(network)
-                                          : reference_transformer<Real>(network);
-}
-
-template std::unique_ptr<Model<float>> reference_model(const Network&);
-template std::unique_ptr<Model<double>> reference_model(const Network&);
-template std::unique_ptr<Model<Rounded>> reference_model(const Network&);
 template float cross_entropy(const float*, const Index*, Index, Index, float*);
 template double cross_entropy(const double*, const Index*, Index, Index, double*);
 template Rounded cross_entropy(const Rounded*, const Index*, Index, Index, Rounded*);
@@ -103,38 +94,6 @@ class Classifier final : public Model<Real> {
   Dense dense_;
   std::vector<Real> before1_, after1_, gradient1_, before2_, after2_, gradient2_, logits_;
 };
-
-}  // namespace
-
-conv2d::Problem conv1_layer(const Network& network, Index n) {
-  conv2d::Problem layer;
-  layer.n = n;
-  layer.c = network.channels;
-  layer.f = network.width;
-  layer.h = layer.w = network.side;
-  layer.kernel = 3;
-  layer.pad = 1;
-  layer.bias = 1;
-  return layer;
-}
-
-conv2d::Problem conv2_layer(const Network& network, Index n) {
-  conv2d::Problem layer = conv1_layer(network, n);
-  layer.c = network.width;
-  layer.f = 2 * network.width;
-  layer.stride = 2;
-  return layer;
-}
-
-template <class Real>
-std::unique_ptr<Model<Real>> reference_classifier(const Network& network) {
-  return std::make_unique<Classifier<Real>>(network);
-}
-template std::unique_ptr<Model<float>> reference_classifier(const Network&);
-template std::unique_ptr<Model<double>> reference_classifier(const Network&);
-template std::unique_ptr<Model<Rounded>> reference_classifier(const Network&);
-
-namespace {
 
 /// Queries, keys and values of one head of one image: rows of tokens inside [n T, 3 D].
 template <class T>
@@ -358,6 +317,26 @@ class Transformer final : public Model<Real> {
 
 }  // namespace
 
+conv2d::Problem conv1_layer(const Network& network, Index n) {
+  conv2d::Problem layer;
+  layer.n = n;
+  layer.c = network.channels;
+  layer.f = network.width;
+  layer.h = layer.w = network.side;
+  layer.kernel = 3;
+  layer.pad = 1;
+  layer.bias = 1;
+  return layer;
+}
+
+conv2d::Problem conv2_layer(const Network& network, Index n) {
+  conv2d::Problem layer = conv1_layer(network, n);
+  layer.c = network.width;
+  layer.f = 2 * network.width;
+  layer.stride = 2;
+  return layer;
+}
+
 void cut_patches(const Network& network, const Batch& batch, float* rows) {
   const Index side = network.side, patch = network.patch, across = side / patch;
   for (Index image = 0; image < batch.n; ++image) {
@@ -374,11 +353,12 @@ void cut_patches(const Network& network, const Batch& batch, float* rows) {
 }
 
 template <class Real>
-std::unique_ptr<Model<Real>> reference_transformer(const Network& network) {
+std::unique_ptr<Model<Real>> reference_model(const Network& network) {
+  if (network.kind == Kind::classifier) return std::make_unique<Classifier<Real>>(network);
   return std::make_unique<Transformer<Real>>(network);
 }
-template std::unique_ptr<Model<float>> reference_transformer(const Network&);
-template std::unique_ptr<Model<double>> reference_transformer(const Network&);
-template std::unique_ptr<Model<Rounded>> reference_transformer(const Network&);
+template std::unique_ptr<Model<float>> reference_model(const Network&);
+template std::unique_ptr<Model<double>> reference_model(const Network&);
+template std::unique_ptr<Model<Rounded>> reference_model(const Network&);
 
 }  // namespace assay::training
