@@ -41,17 +41,8 @@ double magnitude(Index gradients, Rng& rng) {
 /// v subnormal; the largest finite one that the contract allows; and what is not finite.
 void sprinkle_special(Buffer<float>& g) {
   using Limits = std::numeric_limits<float>;
-  constexpr std::array<float, 9> special{0,
-                                         1e-40F,
-                                         -Limits::min(),
-                                         1e-30F,
-                                         -1e-18F,
-                                         1e17F,
-                                         Limits::quiet_NaN(),
-                                         Limits::infinity(),
-                                         -Limits::infinity()};
-  // Every third element, so that each special value meets every lane of a vector.
-  for (Index i = 0; i < g.size(); i += 3) g[i] = special[static_cast<std::size_t>(i / 3) % special.size()];
+  constexpr float nan = Limits::quiet_NaN(), infinity = Limits::infinity();
+  sprinkle(g, std::array{0.0F, 1e-40F, -Limits::min(), 1e-30F, -1e-18F, 1e17F, nan, infinity, -infinity});
 }
 
 /// Compares a moment, NaN in place of an infinity where it was written so.

@@ -86,16 +86,8 @@ Real element(const Problem& p, float x, float y, float z) {
 /// subnormals.
 void sprinkle_special(Buffer<float>& x) {
   using Limits = std::numeric_limits<float>;
-  const std::array<float, 8> special{Limits::quiet_NaN(),
-                                     -0.0F,
-                                     Limits::infinity(),
-                                     -Limits::quiet_NaN(),
-                                     0.0F,
-                                     -Limits::infinity(),
-                                     -Limits::denorm_min(),
-                                     Limits::denorm_min()};
-  // Every third element, so that each special value meets every lane of a vector.
-  for (Index i = 0; i < x.size(); i += 3) x[i] = special[static_cast<std::size_t>(i / 3) % special.size()];
+  constexpr float nan = Limits::quiet_NaN(), infinity = Limits::infinity(), least = Limits::denorm_min();
+  sprinkle(x, std::array{nan, -0.0F, infinity, -nan, 0.0F, -infinity, -least, least});
 }
 
 /// Compares bits where bits count: everywhere for relu, else where z keeps what it held.

@@ -89,12 +89,7 @@ void sprinkle_special(Domain domain, Buffer<float>& x, Index every = 3) {
   constexpr std::array<float, 14> numbers{nan,       -0.0F,  infinity, -nan,    0.0F,   -infinity, -0x1p-130F,
                                           0x1p-130F, -1e30F, 1e30F,    -110.0F, 110.0F, -14.5F,    14.5F};
   constexpr std::array<float, 8> probabilities{nan, 0, 1, -nan, 0x1p-24F, 1 - 0x1p-24F, 0.5F, 0x1p-60F};
-  const std::span<const float> special =
-      domain == Domain::probability ? std::span<const float>(probabilities) : numbers;
-  // Not a power of two, or not the same for all arrays, so that each special value meets every lane.
-  for (Index i = 0; i < x.size(); i += every) {
-    x[i] = special[static_cast<std::size_t>(i / every) % special.size()];
-  }
+  sprinkle(x, domain == Domain::probability ? std::span<const float>(probabilities) : numbers, every);
 }
 
 /// Whether the formula chooses by inputs[0] whether a number of the others counts at all.
@@ -176,6 +171,7 @@ auto Pointwise<Formula>::make_input(const Problem& p, Setting& setting) -> Input
   }
   if (p.values == 2) {
     sprinkle_special(Formula::domain, input.in[0]);
+    // A power of two, but not the distance of inputs[0].
     for (std::size_t k = 1; k < inputs && masks<Formula>; ++k) sprinkle_special(Domain::any, input.in[k], 4);
   }
   return input;

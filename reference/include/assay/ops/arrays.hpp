@@ -16,6 +16,7 @@
 #include <cmath>
 #include <concepts>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -49,6 +50,14 @@ inline void make_some_infinite(Buffer<float>& x, Index count, Rng& rng) {
   constexpr std::array<float, 3> values{infinity, nan, -infinity};
   for (Index i = 0; i < count; ++i) {
     x[rng.integer(0, x.size() - 1)] = values[static_cast<std::size_t>(i) % values.size()];
+  }
+}
+
+/// Stores the special values in every `every`-th element, one after the other. Where `every` is no power of
+/// two, each of them meets every lane of a vector.
+inline void sprinkle(Buffer<float>& x, std::span<const float> special, Index every = 3) {
+  for (Index i = 0; i < x.size(); i += every) {
+    x[i] = special[static_cast<std::size_t>(i / every) % special.size()];
   }
 }
 
