@@ -221,11 +221,11 @@ struct Rows {
   const float* gamma;
 };
 
-Rows rows_of(const BackwardProblem& p, const LayerNormBackward::Input& in) {
-  return {p.rows, p.cols, in.dy.data(), in.x.data(), in.mean.data(), in.rstd.data(), in.gamma.data()};
-}
-Rows rows_of(const BackwardProblem& p, const RmsNormBackward::Input& in) {
-  return {p.rows, p.cols, in.dy.data(), in.x.data(), nullptr, in.rstd.data(), in.gamma.data()};
+template <class Input>
+Rows rows_of(const BackwardProblem& p, const Input& in) {
+  const float* mean = nullptr;
+  if constexpr (requires { in.mean; }) mean = in.mean.data();
+  return {p.rows, p.cols, in.dy.data(), in.x.data(), mean, in.rstd.data(), in.gamma.data()};
 }
 
 template <class Real>
@@ -278,20 +278,12 @@ void gradients(const Rows& in, float* dx, float* dgamma, float* dbeta) {
   }
 }
 
-void naive_layernorm_backward(const BackwardProblem& p, const LayerNormBackward::Input& in,
-                              LayerNormBackward::Output& out) {
-  gradients(rows_of(p, in), out.dx.data(), out.dgamma.data(), out.dbeta.data());
+template <class Op>
+void naive_backward(const BackwardProblem& p, const typename Op::Input& in, typename Op::Output& out) {
+  float* dbeta = nullptr;
+  if constexpr (requires { out.dbeta; }) dbeta = out.dbeta.data();
+  gradients(rows_of(p, in), out.dx.data(), out.dgamma.data(), dbeta);
 }
-
-void naive_rmsnorm_backward(const BackwardProblem& p, const RmsNormBackward::Input& in,
-                            RmsNormBackward::Output& out) {
-  gradients(rows_of(p, in), out.dx.data(), out.dgamma.data(), nullptr);
-}
-
-/// Whether the sums of a problem come out without rounding.
-struct Exact {
-  bool over_cols = false, over_rows = false;
-};
 
 using Gradients = LayerNormBackward::Expected;
 
@@ -342,17 +334,20 @@ void expect_sums_over_rows(const Rows& in, const Positions& columns, bool exact,
   for (double& bound : want.dbeta.bound) bound *= of_dbeta;
 }
 
-Gradients expected(const BackwardProblem& p, const Rows& in, Exact exact, const Setting& setting) {
-  Gradients want;
-  want.dx = expect_dx(in, positions_of(p.rows, setting.units), exact.over_cols);
-  expect_sums_over_rows(in, positions_of(p.cols, setting.units, p.rows), exact.over_rows, want);
-  return want;
+/// Whether a sum of `count` terms, each at most `largest` units of 1/16, comes out without rounding.
+bool sum_is_exact(const Setting& setting, Index count, double largest) {
+  return setting.fill == Fill::exact && static_cast<double>(count) < 0x1p24 / largest;
 }
+// Terms of sums over a row are at most 9 times 6 1/8, those of sums over rows 3 times.
+constexpr double largest_of_row = 882, largest_of_column = 294;
 
-/// Terms of sums over a row are at most 9 times 6 1/8, those of sums over rows 3 times, in units of 1/16.
-Exact exact_sums(const BackwardProblem& p, Fill fill) {
-  return {fill == Fill::exact && static_cast<double>(p.cols) < 0x1p24 / 882,
-          fill == Fill::exact && static_cast<double>(p.rows) < 0x1p24 / 294};
+Gradients expected(const Rows& in, const Setting& setting) {
+  Gradients want;
+  want.dx =
+      expect_dx(in, positions_of(in.rows, setting.units), sum_is_exact(setting, in.cols, largest_of_row));
+  expect_sums_over_rows(in, positions_of(in.cols, setting.units, in.rows),
+                        sum_is_exact(setting, in.rows, largest_of_column), want);
+  return want;
 }
 
 /// The elements of these channels.
@@ -418,29 +413,27 @@ const Register registered{[](Registry& r) {
   r.add<LayerNormResidual>({.name = "naive", .summary = moments, .run = naive<LayerNormResidual>});
   r.add<RmsNormResidual>({.name = "naive", .summary = scaled, .run = naive<RmsNormResidual>});
   constexpr auto gradients = "one loop per row for its sums, one for its gradients";
-  r.add<LayerNormBackward>({.name = "naive", .summary = gradients, .run = naive_layernorm_backward});
-  r.add<RmsNormBackward>({.name = "naive", .summary = gradients, .run = naive_rmsnorm_backward});
+  r.add<LayerNormBackward>({.name = "naive", .summary = gradients, .run = naive_backward<LayerNormBackward>});
+  r.add<RmsNormBackward>({.name = "naive", .summary = gradients, .run = naive_backward<RmsNormBackward>});
   r.add<BatchNorm>({.name = "naive", .summary = moments, .run = naive_batch_norm});
   r.add<BatchNormBackward>({.name = "naive", .summary = gradients, .run = naive_batch_norm_backward});
 }};
 
 }  // namespace
 
-std::vector<Problem> layernorm::corner_cases() {
-  return problems<Problem>(
-      {// Around the lane counts 4, 8, 16, unrolled blocks of four vectors, and groups of four rows.
-       "rows=1|2|3|7,cols=1|2|3|5|15|16|17|31|33|63|65|127|257",
-       // Every number of elements that whole vectors leave over, below one vector and after several.
-       "rows=5,cols=4|5|6|7|8|9|10|11|12|13|14|15",
-       "rows=4,cols=66|67|68|69|70|71|72|73|74|75|76|77|78|79|80|81",
-       // The rows of language models.
-       "rows=3,cols=768|1023", "rows=2,cols=4099",
-       // Beyond the size below which a threaded variant stays on one thread.
-       "rows=97,cols=1025",
-       // At one column y is beta, which the rounding of a large mean hides.
-       "rows=9,cols=17|67|1023,values=equal|large|huge|tiny|special",
-       "rows=97,cols=1025,values=equal|large|huge|tiny|special"});
-}
+const Corners layernorm::corners = {
+    // Around the lane counts 4, 8, 16, unrolled blocks of four vectors, and groups of four rows.
+    "rows=1|2|3|7,cols=1|2|3|5|15|16|17|31|33|63|65|127|257",
+    // Every number of elements that whole vectors leave over, below one vector and after several.
+    "rows=5,cols=4|5|6|7|8|9|10|11|12|13|14|15",
+    "rows=4,cols=66|67|68|69|70|71|72|73|74|75|76|77|78|79|80|81",
+    // The rows of language models.
+    "rows=3,cols=768|1023", "rows=2,cols=4099",
+    // Beyond the size below which a threaded variant stays on one thread.
+    "rows=97,cols=1025",
+    // At one column y is beta, which the rounding of a large mean hides.
+    "rows=9,cols=17|67|1023,values=equal|large|huge|tiny|special",
+    "rows=97,cols=1025,values=equal|large|huge|tiny|special"};
 
 template <class Op>
 template <class O>
@@ -536,17 +529,17 @@ void layernorm::RowsAndColumns::draw(const Problem&, std::string_view part, floa
 }
 
 auto LayerNormBackward::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  return expected(p, rows_of(p, in), exact_sums(p, setting.fill), setting);
+  return expected(rows_of(p, in), setting);
 }
 
 auto RmsNormBackward::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  Gradients want = expected(p, rows_of(p, in), exact_sums(p, setting.fill), setting);
+  Gradients want = expected(rows_of(p, in), setting);
   return {std::move(want.dx), std::move(want.dgamma)};
 }
 
 auto layernorm::RowsAndColumns::corner_cases() -> std::vector<Problem> {
   std::vector<Problem> out;
-  for (const layernorm::Problem& p : layernorm::corner_cases()) {
+  for (const layernorm::Problem& p : LayerNorm::corner_cases()) {
     if (p.values == 0) out.push_back({.rows = p.rows, .cols = p.cols});
   }
   return out;
@@ -581,7 +574,7 @@ auto BatchNorm::judge(const Problem& p, const Input& in, const Expected& want, c
 
 auto BatchNormBackward::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Positions channels = positions_of(p.c, setting.units);
-  const bool exact = setting.fill == Fill::exact && static_cast<double>(p.count()) < 0x1p24 / 294;
+  const bool exact = sum_is_exact(setting, p.count(), largest_of_column);
   const double count = static_cast<double>(p.count()), n = exact ? 0 : count;
   Expected want{{elements_of_channels(p, channels), {}, {}}, {channels, {}, {}}, {channels, {}, {}}};
   want.dx.value.resize(static_cast<std::size_t>(want.dx.size()));

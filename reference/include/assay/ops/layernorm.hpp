@@ -37,14 +37,14 @@ struct Expected : Positions {  ///< rows
   Statistic rstd, mean;        ///< no mean of rmsnorm
 };
 
-std::vector<Problem> corner_cases();
+extern const Corners corners;
 
 /// What all contracts of normalised rows have in common.
 template <class Op>
 struct Rows : FromParts<Op> {
   using Problem = layernorm::Problem;
   using Expected = layernorm::Expected;
-  static std::vector<Problem> corner_cases() { return layernorm::corner_cases(); }
+  static constexpr const Corners& corners = layernorm::corners;
   // Out of line, for what calls them without the registry.
   template <class O = Op>
   __attribute__((noinline)) static typename O::Input make_input(const Problem&, Setting&);
