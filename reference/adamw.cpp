@@ -86,25 +86,8 @@ auto AdamW<Formula>::make_input(const Problem& problem, Setting& setting) -> Inp
 
 template <class Formula>
 auto AdamW<Formula>::expect(const Problem& problem, const Input& in, Setting& setting) -> Expected {
-  const Positions positions = positions_of(problem.n, setting.units);
-  Expected want{{positions, {}, {}}, {positions, {}, {}}, {positions, {}, {}}};
-  const auto put = [](Expectation& array, double value, double bound) {
-    array.value.push_back(value);
-    array.bound.push_back(std::isfinite(value) ? bound : 0);
-  };
-
-  const Constants<double> k(problem.t);
-  for (Index next = 0; next < positions.size(); ++next) {
-    const Index at = positions[next];
-    const double gradient = in.g[at];
-    const adamw::Parameter<double> before{in.p[at], in.m[at], in.v[at]};
-    const auto after = step<Formula, double>(gradient, before, k);
-    const auto bound = adamw::bounds<Formula>(gradient, before, after.v, k);
-    put(want.p, after.p, bound.p);
-    put(want.m, after.m, bound.m);
-    put(want.v, after.v, bound.v);
-  }
-  return want;
+  return adamw::expected<Formula>(positions_of(problem.n, setting.units), problem.t, in,
+                                  [&](Index i) { return in.g[i]; });
 }
 
 template <class Formula>

@@ -46,28 +46,6 @@ Agreement judge_segments(const Network& network, std::string_view array, std::sp
   return outcome;
 }
 
-/// The state after the step, from the gradient and the norm that were written.
-struct Update {
-  std::vector<double> p, m, v, p_bound, m_bound, v_bound;
-
-  Update(const Problem& problem, const TrainStep::Input& in, const TrainStep::Output& out) {
-    const double kept = GradientClip::kept(static_cast<double>(out.norm[0]));
-    const adamw::Constants<double> k(problem.t);
-    for (Index i = 0; i < in.p.size(); ++i) {
-      const double y = kept * static_cast<double>(out.g[i]);
-      const adamw::Parameter<double> before{in.p[i], in.m[i], in.v[i]};
-      const auto after = adamw::step<adamw::Paper, double>(y, before, k);
-      const auto bound = adamw::bounds<adamw::Paper>(y, before, after.v, k, 5);
-      p.push_back(after.p);
-      m.push_back(after.m);
-      v.push_back(after.v);
-      p_bound.push_back(bound.p);
-      m_bound.push_back(bound.m);
-      v_bound.push_back(bound.v);
-    }
-  }
-};
-
 auto prepare_naive(const Problem& p, const TrainStep::Input&, const Context&) {
   const std::shared_ptr<training::Trainer> trainer = training::naive_trainer(TrainStep::network_of(p));
   trainer->prepare(p.batch);
@@ -138,11 +116,9 @@ TrainStep::Input TrainStep::make_input(const Problem& p, Setting& setting) {
   for (Index& label : in.labels) label = setting.rng.integer(0, training::classes - 1);
   training::initialize(network, setting.rng, in.p);
   // The moments that gradients of about 1e-2 leave in a step or more.
-  const auto steps = static_cast<double>(p.t - 1);
-  const double first = 1e-2 * (1 - std::pow(adamw::beta1, steps)),
-               second = 1e-4 * (1 - std::pow(adamw::beta2, steps));
-  for (float& m : in.m) m = static_cast<float>(setting.rng.uniform(-first, first));
-  for (float& v : in.v) v = static_cast<float>(setting.rng.uniform(0.1, 1) * second);
+  const auto [first, second] = adamw::bias_corrections(p.t - 1);
+  for (float& m : in.m) m = static_cast<float>(setting.rng.uniform(-1e-2 * first, 1e-2 * first));
+  for (float& v : in.v) v = static_cast<float>(setting.rng.uniform(0.1, 1) * (1e-4 * second));
   return in;
 }
 
@@ -171,10 +147,14 @@ Agreement TrainStep::judge(const Problem& p, const Input& in, const Expected& wa
   const double norm = GradientClip::norm_of(out.g);
   const Agreement clipped = gradient & judge_number("norm", out.norm, norm, g(36) * norm);
   if (!clipped.agrees) return clipped;
-  const Update after(p, in, out);
-  return clipped & judge_segments(network, "p", out.p, after.p, after.p_bound) &
-         judge_segments(network, "m", out.m, after.m, after.m_bound) &
-         judge_segments(network, "v", out.v, after.v, after.v_bound);
+  // The state after the step, from the gradient and the norm that were written.
+  const double kept = GradientClip::kept(static_cast<double>(out.norm[0]));
+  const auto clip = [&](Index i) { return kept * static_cast<double>(out.g[i]); };
+  const adamw::Expected after =
+      adamw::expected<adamw::Paper>(positions_of(in.p.size(), {}), p.t, in, clip, 5);
+  return clipped & judge_segments(network, "p", out.p, after.p.value, after.p.bound) &
+         judge_segments(network, "m", out.m, after.m.value, after.m.bound) &
+         judge_segments(network, "v", out.v, after.v.value, after.v.bound);
 }
 
 double TrainStep::flops(const Problem& p) {

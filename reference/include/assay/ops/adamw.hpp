@@ -135,6 +135,33 @@ Parameter<double> bounds(double gradient, const Parameter<double>& before, doubl
           g(4 + roundings) * terms + h, g(5 + 2 * roundings) * v + h};
 }
 
+struct Expected {
+  Expectation p, m, v;
+};
+
+/// The state that step t leaves of in.p, in.m and in.v at these positions; gradient(i) has met `roundings`.
+template <class Formula, class Input, class Gradient>
+Expected expected(const Positions& positions, Index t, const Input& in, const Gradient& gradient,
+                  int roundings = 0) {
+  Expected want{{positions, {}, {}}, {positions, {}, {}}, {positions, {}, {}}};
+  const auto put = [](Expectation& array, double value, double bound) {
+    array.value.push_back(value);
+    array.bound.push_back(std::isfinite(value) ? bound : 0);
+  };
+  const Constants<double> k(t);
+  for (Index next = 0; next < positions.size(); ++next) {
+    const Index at = positions[next];
+    const double g = gradient(at);
+    const Parameter<double> before{in.p[at], in.m[at], in.v[at]};
+    const auto after = step<Formula, double>(g, before, k);
+    const auto bound = bounds<Formula>(g, before, after.v, k, roundings);
+    put(want.p, after.p, bound.p);
+    put(want.m, after.m, bound.m);
+    put(want.v, after.v, bound.v);
+  }
+  return want;
+}
+
 }  // namespace adamw
 
 /// Step t for every parameter i of p[n], with gradients g[n] and moments m[n], v[n]:
@@ -208,9 +235,7 @@ struct AdamW : FromParts<AdamW<Formula>> {
                         part("v", &Output::v, &Problem::n)};
     }
   };
-  struct Expected {
-    Expectation p, m, v;
-  };
+  using Expected = adamw::Expected;
 
   static const Corners corners;
   static Input make_input(const Problem&, Setting&);
