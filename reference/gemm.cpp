@@ -130,14 +130,10 @@ double underflow(const Widened& a, const Widened& b, Index i, Index j, Index k) 
   return 0x1p-126 * sum;
 }
 
-matrix::View<float> transposed(const float* data, Index rows, Index columns) {
-  return matrix::view(data, rows, columns, true);
-}
-
 void naive_mixed_precision(const MixedPrecision::Problem& p, const MixedPrecision::Input& in,
                            MixedPrecision::Output& out) {
   const auto x = matrix::view(in.x.data(), p.m, p.k), w = matrix::view(in.w.data(), p.k, p.n),
-             dy = matrix::view(in.dy.data(), p.m, p.n), x_turned = transposed(in.x.data(), p.k, p.m);
+             dy = matrix::view(in.dy.data(), p.m, p.n), x_turned = matrix::view(in.x.data(), p.k, p.m, true);
   matrix::multiply(x, w, p.m, p.n, p.k, out.y.data());
   for (Index l = 0; l < p.k; ++l) {
     for (Index j = 0; j < p.n; ++j) {
@@ -404,7 +400,7 @@ auto MixedPrecision::make_input(const Problem& p, Setting& setting) -> Input {
 
 auto MixedPrecision::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const auto x = matrix::view(in.x.data(), p.m, p.k), w = matrix::view(in.w.data(), p.k, p.n),
-             dy = matrix::view(in.dy.data(), p.m, p.n), x_turned = transposed(in.x.data(), p.k, p.m);
+             dy = matrix::view(in.dy.data(), p.m, p.n), x_turned = matrix::view(in.x.data(), p.k, p.m, true);
   const double work = product(p.m, p.n, p.k);
   const auto y = [&](Index i, Index j) {
     return std::pair{matrix::element<double>(x, w, i, j, p.k),

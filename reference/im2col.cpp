@@ -108,13 +108,10 @@ void for_each_term(const Problem& p, const Window& window, Index pixel, const Vi
   }
 }
 
-/// col gathers from image.
-void gather(const Problem& p, const float* image, float* col) {
-  for_each_element(p, [&](Index to, Index from, bool inside) { col[to] = inside ? image[from] : 0.0F; });
-}
-
 void naive_im2col(const Problem& p, const Im2col::Input& in, Im2col::Output& out) {
-  gather(p, in.image.data(), out.col.data());
+  const float* image = in.image.data();
+  float* col = out.col.data();
+  for_each_element(p, [&](Index to, Index from, bool inside) { col[to] = inside ? image[from] : 0.0F; });
 }
 
 void naive_col2im(const Problem& p, const Col2im::Input& in, Col2im::Output& out) {
