@@ -239,21 +239,20 @@ void relate(Relation& relation, TaskId row, TaskId column) {
   relation.bits[at(row) * relation.words + at(column) / 64] |= std::uint64_t{1} << (at(column) % 64);
 }
 
-bool is_plain(const TaskGraphMemory::Input& in, const TaskGraphMemory::Output& out, TaskId task,
-              std::string& why) {
+/// Returns what is wrong with a buffer by itself; empty where nothing is.
+std::string fault_of_buffer(const TaskGraphMemory::Input& in, const TaskGraphMemory::Output& out,
+                            TaskId task) {
   const Index offset = out.offset[task], end = out.end[task];
   constexpr Index far = Index{1} << 61;
   if (offset < 0 || offset > far || offset % TaskGraphMemory::alignment != 0) {
-    why = "offset[" + std::to_string(task) + "] is " + std::to_string(offset) +
-          ", expected a multiple of 64, not negative and at most 2^61";
-    return false;
+    return "offset[" + std::to_string(task) + "] is " + std::to_string(offset) +
+           ", expected a multiple of 64, not negative and at most 2^61";
   }
   if (end != offset + in.bytes[task]) {
-    why = "end[" + std::to_string(task) + "] is " + std::to_string(end) +
-          ", expected offset + bytes = " + std::to_string(offset + in.bytes[task]);
-    return false;
+    return "end[" + std::to_string(task) + "] is " + std::to_string(end) +
+           ", expected offset + bytes = " + std::to_string(offset + in.bytes[task]);
   }
-  return true;
+  return {};
 }
 
 std::string place_text(const TaskGraphMemory::Output& out, TaskId task) {
@@ -406,7 +405,8 @@ Agreement TaskGraphMemory::judge(const Problem&, const Input& in, const Expected
   std::string why;
   Index height = 0;
   for (TaskId task = 0; task < tasks; ++task) {
-    if (!is_plain(in, out, task, why)) return refuse(why);
+    why = fault_of_buffer(in, out, task);
+    if (!why.empty()) return refuse(why);
     height = std::max(height, out.end[task]);
   }
   if (out.height[0] != height) {
