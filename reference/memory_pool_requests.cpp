@@ -25,21 +25,16 @@ struct Life {
   Index start, end;
 };
 
-/// Every layer keeps an activation from its forward step to its backward step. Block 2i is that of layer i.
-Life forward_backward(Index block, Index layers) {
-  const Index layer = block / 2, backward = 2 * layers - 1 - layer;
-  return block % 2 == 0 ? Life{layer, backward + 1} : Life{backward, backward + 2};
-}
-
+/// Every layer keeps an activation from its forward step to its backward step. Block 2i is that of layer i,
+/// and block 2i + 1 its gradient.
 Life life(Pattern pattern, Index block, Index blocks, Rng& rng) {
   if (pattern == Pattern::short_lived) {
     const Index start = rng.integer(0, blocks - 1);
     return {start, start + rng.integer(1, longest_short_life)};
   }
-  const Index layers = (blocks + 1) / 2;
-  Life out = forward_backward(block, layers);
-  if (pattern == Pattern::clipped && block % 2 == 1) out.end = 2 * layers + 1;
-  return out;
+  const Index layers = (blocks + 1) / 2, layer = block / 2, backward = 2 * layers - 1 - layer;
+  if (block % 2 == 0) return {layer, backward + 1};
+  return {backward, pattern == Pattern::clipped ? 2 * layers + 1 : backward + 2};
 }
 
 /// Networks repeat their tensors: sizes come from a table of 24, of 4 bytes to 256 KiB, a quarter of them
@@ -333,12 +328,9 @@ void shuffle(Draft& draft, Rng& rng) {
 
 /// Lives from before the first block to after the last, on a byte of `offset`.
 void append_lasting(Draft& draft, Index offset) {
-  Request lasting{.bytes = 1, .start = draft.requests[0].start, .end = draft.requests[0].end};
-  for (const Request& r : draft.requests) {
-    lasting.start = std::min(lasting.start, r.start);
-    lasting.end = std::max(lasting.end, r.end);
-  }
-  append(draft, {1, lasting.start - 1, lasting.end + 1}, offset);
+  const Index first = std::ranges::min(draft.requests, {}, &Request::start).start;
+  const Index last = std::ranges::max(draft.requests, {}, &Request::end).end;
+  append(draft, {1, first - 1, last + 1}, offset);
 }
 
 }  // namespace
