@@ -176,21 +176,16 @@ auto Attention::expect(const Problem& p, const Input& in, Setting& setting) -> E
   std::vector<double> share, error;
   for (Index next = 0; next < rows.size(); ++next) {
     const Index head = rows[next] / p.tokens, i = rows[next] % p.tokens, first = p.first_key();
-    const float *q = in.q.data() + rows[next] * p.d, *k = in.k.data() + head * p.tokens * p.d,
-                *v = in.v.data() + head * p.tokens * p.d;
+    const auto q = matrix::view(in.q.data() + rows[next] * p.d, 1, p.d),
+               k = matrix::view(in.k.data() + head * p.tokens * p.d, p.d, p.tokens, true),
+               v = matrix::view(in.v.data() + head * p.tokens * p.d, p.tokens, p.d);
     const Index end = std::max(first, p.keys_end(i));
     const auto n = static_cast<double>(end - first);
     share.clear();
     error.clear();
     for (Index j = first; j < end; ++j) {
-      double sum = 0, size = 0;
-      for (Index c = 0; c < p.d; ++c) {
-        const double term = static_cast<double>(q[c]) * static_cast<double>(k[j * p.d + c]);
-        sum += term;
-        size += std::abs(term);
-      }
-      share.push_back(scale * sum);
-      error.push_back(g(static_cast<double>(p.d) + 3) * scale * size);
+      share.push_back(scale * matrix::element<double>(q, k, 0, j, p.d));
+      error.push_back(g(static_cast<double>(p.d) + 3) * scale * matrix::magnitude(q, k, 0, j, p.d));
     }
     double total = 0, of_total = 0;
     if (!share.empty()) {
@@ -205,7 +200,7 @@ auto Attention::expect(const Problem& p, const Input& in, Setting& setting) -> E
     for (Index c = 0; c < p.d; ++c) {
       double sum = 0, bound = n * 0x1p-120;
       for (std::size_t j = 0; j < share.size(); ++j) {
-        const double term = share[j] * static_cast<double>(v[(first + static_cast<Index>(j)) * p.d + c]);
+        const double term = share[j] * static_cast<double>(v(first + static_cast<Index>(j), c));
         sum += term;
         bound += std::abs(term) * (error[j] + of_total + g(2 * n + 4));
       }
