@@ -123,9 +123,7 @@ class RecordFile {
 
   RecordShape shape() const { return shape_; }
   const std::string& name() const { return name_; }
-  const std::byte* record(Index i) const {
-    return mapping_.data() + record_file_header_bytes + i * shape_.bytes;
-  }
+  const std::byte* record(Index i) const { return mapping_.data() + offset(i); }
   /// Copies records from the mapping, one after the other, to `to`.
   void copy(std::span<const Index> records, std::byte* to) const {
     const auto size = static_cast<std::size_t>(shape_.bytes);
