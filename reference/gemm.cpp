@@ -284,25 +284,22 @@ void Gemv::salt(const Problem& p, const Input&, std::string_view part, Index, fl
   element = matrix::drawn_element(p.values, part == "x", setting);
 }
 
-auto BatchedGemm::corner_cases() -> std::vector<Problem> {
-  const std::string trans = ",trans=nn|nt|tn|tt";
-  return problems<Problem>({// Around the lane counts 4, 8, 16 and the tiles built from them, primes, and more
-                            // products than threads.
-                            "batch=1,m=1,n=1,k=1" + trans, "batch=5,m=1,n=17,k=31" + trans,
-                            "batch=3,m=2,n=1,k=3" + trans, "batch=7,m=7,n=15,k=9" + trans,
-                            "batch=3,m=13,n=31,k=17" + trans, "batch=4,m=16,n=33,k=16" + trans,
-                            "batch=2,m=29,n=47,k=37" + trans, "batch=3,m=65,n=63,k=64" + trans,
-                            // Enough work for a threaded variant to divide, and sums longer than a block.
-                            "batch=37,m=32,n=32,k=32", "batch=2,m=3,n=18,k=1031,trans=nt|tt"});
-}
+const Corners BatchedGemm::corners = {
+    // Around the lane counts 4, 8, 16 and the tiles built from them, primes, and more products than threads.
+    "batch=1,m=1,n=1,k=1,trans=nn|nt|tn|tt", "batch=5,m=1,n=17,k=31,trans=nn|nt|tn|tt",
+    "batch=3,m=2,n=1,k=3,trans=nn|nt|tn|tt", "batch=7,m=7,n=15,k=9,trans=nn|nt|tn|tt",
+    "batch=3,m=13,n=31,k=17,trans=nn|nt|tn|tt", "batch=4,m=16,n=33,k=16,trans=nn|nt|tn|tt",
+    "batch=2,m=29,n=47,k=37,trans=nn|nt|tn|tt", "batch=3,m=65,n=63,k=64,trans=nn|nt|tn|tt",
+    // Enough work for a threaded variant to divide, and sums longer than a block.
+    "batch=37,m=32,n=32,k=32", "batch=2,m=3,n=18,k=1031,trans=nt|tt"};
 
 auto BatchedGemm::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
   const double factor = same_value ? 0 : rounding::g(static_cast<double>(p.k));
   const Index size = p.m * p.n;
-  std::vector<Index> corners = matrix::corners_of(p.m, p.n);
-  for (const Index corner : matrix::corners_of(p.m, p.n)) corners.push_back((p.batch - 1) * size + corner);
-  return expect_at(matrix::positions(p.batch * size, p.multiply_adds(), corners, setting), [&](Index flat) {
+  std::vector<Index> sampled = matrix::corners_of(p.m, p.n);
+  for (const Index corner : matrix::corners_of(p.m, p.n)) sampled.push_back((p.batch - 1) * size + corner);
+  return expect_at(matrix::positions(p.batch * size, p.multiply_adds(), sampled, setting), [&](Index flat) {
     const auto [a, b] = operands(p, in, flat / size);
     const Index i = flat % size / p.n, j = flat % p.n;
     return std::pair{matrix::element<double>(a, b, i, j, p.k), factor * matrix::magnitude(a, b, i, j, p.k)};

@@ -152,45 +152,38 @@ void im2col::demand_a_window_that_fits(std::string_view operation, const Problem
 }
 
 std::vector<Problem> im2col::corner_cases() {
-  const auto shapes = problems<Problem>(
-      {// The window of one tap, of the whole image, and of more than the image.
-       "n=1,c=3,h=5,w=7,kernel=1", "n=2,c=3,h=5,w=7,kernel=5,kernel_w=7", "n=1,c=5,h=1,w=1,kernel=3,pad=1",
-       "n=1,c=2,h=3,w=2,kernel=7,pad=3",
-       // Padding on one side, on two, and no less than the window: some patches see nothing but zeros.
-       "n=1,c=2,h=5,w=6,kernel=3,pad=0,left=2", "n=1,c=2,h=5,w=6,kernel=3,pad=0,right=2",
-       "n=1,c=2,h=5,w=6,kernel=3,pad=2,bottom=0,left=0,right=0", "n=1,c=2,h=5,w=6,kernel=3,pad=0,bottom=2",
-       "n=2,c=1,h=6,w=5,kernel=3,pad=1,bottom=3,left=2,right=0", "n=1,c=2,h=4,w=4,kernel=2,pad=3",
-       "n=1,c=2,h=3,w=5,kernel=1,pad=2", "n=1,c=1,h=2,w=3,kernel=3,dilation=2,pad=6",
-       // The width kept by unequal sides, and odd kernels of both directions.
-       "n=1,c=3,h=6,w=9,kernel=2,pad=0,bottom=1,left=0,right=1",
-       "n=2,c=2,h=9,w=5,kernel=1,kernel_w=5,pad=0,left=2,right=2",
-       "n=2,c=2,h=9,w=5,kernel=5,kernel_w=1,pad=2,left=0,right=0",
-       "n=1,c=5,h=4,w=6,kernel=3,kernel_w=4,pad=1,left=0,right=3",
-       // Strides below, at and above the extent of the window.
-       "n=1,c=3,h=8,w=9,kernel=3,stride=2,pad=1", "n=1,c=2,h=9,w=9,kernel=3,stride=3",
-       "n=2,c=2,h=11,w=13,kernel=2,stride=5,pad=1", "n=1,c=4,h=14,w=15,kernel=1,stride=2",
-       "n=1,c=3,h=23,w=37,kernel=7,stride=2,pad=3",
-       "n=1,c=2,h=12,w=70,kernel=5,stride=2,pad=2,left=1,right=3",
-       // Dilation, with stride, and with both odd and even steps between the taps.
-       "n=1,c=3,h=9,w=11,kernel=3,dilation=2,pad=2", "n=2,c=1,h=13,w=17,kernel=3,dilation=3,pad=3",
-       "n=1,c=2,h=12,w=19,kernel=3,stride=2,dilation=2,pad=2",
-       "n=1,c=2,h=13,w=20,kernel=3,stride=2,dilation=3,pad=1,left=4",
-       "n=1,c=3,h=11,w=20,kernel=2,stride=3,dilation=2,pad=1",
-       // Rows around the lane counts 4, 8, 16, and planes around multiples of them.
-       "n=2,c=13,h=7,w=7,kernel=3,pad=1", "n=1,c=3,h=4,w=4,kernel=3,pad=1", "n=1,c=2,h=3,w=15,kernel=3,pad=1",
-       "n=1,c=2,h=3,w=16,kernel=3,pad=1", "n=1,c=2,h=3,w=17,kernel=3,pad=1", "n=1,c=2,h=3,w=31,kernel=3",
-       "n=1,c=2,h=3,w=33,kernel=2", "n=1,c=1,h=2,w=67,kernel=2,kernel_w=3,pad=1",
-       "n=1,c=4,h=14,w=14,kernel=3,pad=1",
-       // Beyond the size below which a threaded variant stays on one thread.
-       "n=1,c=17,h=29,w=31,kernel=3,pad=1", "n=2,c=3,h=41,w=43,kernel=7,stride=2,pad=3",
-       "n=1,c=1,h=83,w=79,kernel=5,pad=2"});
-  std::vector<Problem> out;
-  for (Problem p : shapes) {
-    for (p.layout = 0; p.layout < static_cast<Index>(im2col::layout_words.size()); ++p.layout) {
-      out.push_back(p);
-    }
-  }
-  return out;
+  std::vector<std::string> texts{
+      // The window of one tap, of the whole image, and of more than the image.
+      "n=1,c=3,h=5,w=7,kernel=1", "n=2,c=3,h=5,w=7,kernel=5,kernel_w=7", "n=1,c=5,h=1,w=1,kernel=3,pad=1",
+      "n=1,c=2,h=3,w=2,kernel=7,pad=3",
+      // Padding on one side, on two, and no less than the window: some patches see nothing but zeros.
+      "n=1,c=2,h=5,w=6,kernel=3,pad=0,left=2", "n=1,c=2,h=5,w=6,kernel=3,pad=0,right=2",
+      "n=1,c=2,h=5,w=6,kernel=3,pad=2,bottom=0,left=0,right=0", "n=1,c=2,h=5,w=6,kernel=3,pad=0,bottom=2",
+      "n=2,c=1,h=6,w=5,kernel=3,pad=1,bottom=3,left=2,right=0", "n=1,c=2,h=4,w=4,kernel=2,pad=3",
+      "n=1,c=2,h=3,w=5,kernel=1,pad=2", "n=1,c=1,h=2,w=3,kernel=3,dilation=2,pad=6",
+      // The width kept by unequal sides, and odd kernels of both directions.
+      "n=1,c=3,h=6,w=9,kernel=2,pad=0,bottom=1,left=0,right=1",
+      "n=2,c=2,h=9,w=5,kernel=1,kernel_w=5,pad=0,left=2,right=2",
+      "n=2,c=2,h=9,w=5,kernel=5,kernel_w=1,pad=2,left=0,right=0",
+      "n=1,c=5,h=4,w=6,kernel=3,kernel_w=4,pad=1,left=0,right=3",
+      // Strides below, at and above the extent of the window.
+      "n=1,c=3,h=8,w=9,kernel=3,stride=2,pad=1", "n=1,c=2,h=9,w=9,kernel=3,stride=3",
+      "n=2,c=2,h=11,w=13,kernel=2,stride=5,pad=1", "n=1,c=4,h=14,w=15,kernel=1,stride=2",
+      "n=1,c=3,h=23,w=37,kernel=7,stride=2,pad=3", "n=1,c=2,h=12,w=70,kernel=5,stride=2,pad=2,left=1,right=3",
+      // Dilation, with stride, and with both odd and even steps between the taps.
+      "n=1,c=3,h=9,w=11,kernel=3,dilation=2,pad=2", "n=2,c=1,h=13,w=17,kernel=3,dilation=3,pad=3",
+      "n=1,c=2,h=12,w=19,kernel=3,stride=2,dilation=2,pad=2",
+      "n=1,c=2,h=13,w=20,kernel=3,stride=2,dilation=3,pad=1,left=4",
+      "n=1,c=3,h=11,w=20,kernel=2,stride=3,dilation=2,pad=1",
+      // Rows around the lane counts 4, 8, 16, and planes around multiples of them.
+      "n=2,c=13,h=7,w=7,kernel=3,pad=1", "n=1,c=3,h=4,w=4,kernel=3,pad=1",
+      "n=1,c=2,h=3,w=15|16|17,kernel=3,pad=1", "n=1,c=2,h=3,w=31,kernel=3", "n=1,c=2,h=3,w=33,kernel=2",
+      "n=1,c=1,h=2,w=67,kernel=2,kernel_w=3,pad=1", "n=1,c=4,h=14,w=14,kernel=3,pad=1",
+      // Beyond the size below which a threaded variant stays on one thread.
+      "n=1,c=17,h=29,w=31,kernel=3,pad=1", "n=2,c=3,h=41,w=43,kernel=7,stride=2,pad=3",
+      "n=1,c=1,h=83,w=79,kernel=5,pad=2"};
+  for (std::string& text : texts) text += ",layout=channel_major|patch_major";
+  return problems<Problem>(texts);
 }
 
 auto Im2col::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {

@@ -78,17 +78,6 @@ Variant<LoraBackward>::Kernel naive_backward(const Problem& p, const LoraBackwar
   };
 }
 
-std::vector<Problem> corners() {
-  return problems<Problem>(
-      {// Around the lane counts 4, 8, 16 and the tiles built from them, primes, and the ranks in use.
-       "m=1,n=1,k=1,r=1,scale=2|-3", "m=1,n=17,k=31,r=2,scale=2|-3", "m=2,n=1,k=3,r=1,scale=2|-3",
-       "m=5,n=7,k=2,r=3,scale=2|-3", "m=7,n=15,k=9,r=4,scale=2|-3", "m=13,n=31,k=17,r=8,scale=2|-3",
-       "m=16,n=33,k=16,r=5,scale=2|-3", "m=29,n=47,k=37,r=16,scale=2|-3", "m=31,n=65,k=63,r=17,scale=2|-3",
-       "m=5,n=6,k=7,r=2,scale=1",
-       // Past a block of each direction, and enough work to divide.
-       "m=3,n=1031,k=7,r=4", "m=5,n=19,k=1031,r=4", "m=397,n=9,k=5,r=2", "m=67,n=129,k=65,r=8"});
-}
-
 double thin_work(const Problem& p) { return product(p.m, p.r, p.n + p.k); }
 double full_work(const Problem& p) { return product(p.m, p.n, p.k); }
 
@@ -108,13 +97,21 @@ const Register registered{[](Registry& r) {
 
 }  // namespace
 
+const Corners LoraBackward::corners = {
+    // Around the lane counts 4, 8, 16 and the tiles built from them, primes, and the ranks in use.
+    "m=1,n=1,k=1,r=1,scale=2|-3", "m=1,n=17,k=31,r=2,scale=2|-3", "m=2,n=1,k=3,r=1,scale=2|-3",
+    "m=5,n=7,k=2,r=3,scale=2|-3", "m=7,n=15,k=9,r=4,scale=2|-3", "m=13,n=31,k=17,r=8,scale=2|-3",
+    "m=16,n=33,k=16,r=5,scale=2|-3", "m=29,n=47,k=37,r=16,scale=2|-3", "m=31,n=65,k=63,r=17,scale=2|-3",
+    "m=5,n=6,k=7,r=2,scale=1",
+    // Past a block of each direction, and enough work to divide.
+    "m=3,n=1031,k=7,r=4", "m=5,n=19,k=1031,r=4", "m=397,n=9,k=5,r=2", "m=67,n=129,k=65,r=8"};
+
 std::vector<Problem> Lora::corner_cases() {
-  std::vector<Problem> out = corners();
+  std::vector<Problem> out = LoraBackward::corner_cases();
   // Not for the gradients: all zeros cannot be told from each other.
   out.push_back({.m = 5, .n = 6, .k = 7, .r = 2, .scale = 0});
   return out;
 }
-std::vector<Problem> LoraBackward::corner_cases() { return corners(); }
 
 auto Lora::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const auto x = view(in.x.data(), p.m, p.k), w = view(in.w.data(), p.k, p.n);

@@ -4,6 +4,8 @@
 
 #include <limits>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -96,6 +98,17 @@ void sprinkle_special(Domain domain, Buffer<float>& x, Index every = 3) {
 template <class Formula>
 constexpr bool masks = std::is_same_v<Formula, pointwise::ReluBackward>;
 
+/// The texts of elementwise::corner_extents, and then these.
+template <class Problem>
+std::vector<std::string> after_extents(Corners more) {
+  std::vector<std::string> out;
+  for (const auto& [n, c, h, w] : elementwise::corner_extents) {
+    out.push_back(to_text(Problem{.n = n, .c = c, .h = h, .w = w}));
+  }
+  out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
 /// The specification, summed in Real: in double the oracle, in float the naive variant. `each` maps a term.
 template <class Real, class Each>
 Real channel(const ElementwiseChannelBiasBackward::Problem& p, const Buffer<float>& dz, Index c,
@@ -132,33 +145,17 @@ const Register registered{[](Registry& r) {
 
 template <class Formula>
 auto Pointwise<Formula>::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
+  // Around the lane counts 4, 8, 16, the unrolled blocks of up to 128 elements, and primes; and beyond the
+  // sizes below which one thread does it.
+  std::vector<std::string> texts{"n=1|2|3|4|5|7|8|9|13|15|16|17|31|33|63|64|65|79|127|129|257", "n=73751"};
+  const char* of_values = "n=17|509,values=wide|special";
   if constexpr (Formula::per_channel) {
-    for (const auto& [n, c, h, w] : elementwise::corner_extents) {
-      out.push_back({.n = n, .c = c, .h = h, .w = w});
-    }
-    out.push_back({.n = 1, .c = 1, .h = 1, .w = 257});
-    // Beyond the sizes below which one thread does it.
-    out.push_back({.n = 3, .c = 5, .h = 71, .w = 70});
-    if (Formula::domain != Domain::any) {
-      for (const Index values : {1, 2}) out.push_back({.n = 2, .c = 3, .h = 5, .w = 29, .values = values});
-    }
-  } else {
-    // Around the lane counts 4, 8, 16, the unrolled blocks of up to 128 elements, and primes.
-    for (const Index n : {1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 33, 63, 64, 65, 79, 127, 129, 257}) {
-      out.push_back({.n = n});
-    }
-    out.push_back({.n = 73751});
-    if (Formula::domain != Domain::any || std::is_same_v<Formula, pointwise::ReluBackward>) {
-      for (const Index n : {17, 509}) {
-        for (const Index values : {1, 2}) out.push_back({.n = n, .values = values});
-      }
-    }
+    texts = after_extents<Problem>({"n=1,c=1,h=1,w=257", "n=3,c=5,h=71,w=70"});
+    of_values = "n=2,c=3,h=5,w=29,values=wide|special";
   }
-  if constexpr (Formula::scaled) {
-    for (const Index alpha : {-1, -2, 3}) out.push_back({.n = 131, .alpha = alpha});
-  }
-  return out;
+  if (Formula::domain != Domain::any || masks<Formula>) texts.emplace_back(of_values);
+  if (Formula::scaled) texts.emplace_back("n=131,alpha=-1|-2|3");
+  return problems<Problem>(texts);
 }
 
 template <class Formula>
@@ -213,19 +210,11 @@ auto Pointwise<Formula>::expect(const Problem& p, const Input& input, Setting& s
 }
 
 auto ElementwiseChannelBiasBackward::corner_cases() -> std::vector<Problem> {
-  std::vector<Problem> out;
-  for (const auto& [n, c, h, w] : elementwise::corner_extents) out.push_back({n, c, h, w});
-  for (const Problem& p :
-       {Problem{1, 1, 1, 257}, {2, 4, 9, 15}, {4, 2, 13, 31}, {7, 33, 4, 4}, {5, 3, 16, 16}}) {
-    out.push_back(p);
-  }
-  // Beyond the size below which a threaded variant stays on one thread.
-  out.push_back({3, 18, 71, 70});
-  for (const Problem& p : {Problem{1, 5, 1, 1}, {3, 7, 5, 13}, {2, 9, 16, 16}, {3, 19, 71, 70}}) {
-    out.push_back(p);
-    out.back().values = 1;
-  }
-  return out;
+  return problems<Problem>(after_extents<Problem>(
+      {"n=1,c=1,h=1,w=257", "n=2,c=4,h=9,w=15", "n=4,c=2,h=13,w=31", "n=7,c=33,h=4,w=4", "n=5,c=3,h=16,w=16",
+       // Beyond the size below which a threaded variant stays on one thread.
+       "n=3,c=18,h=71,w=70", "n=1,c=5,h=1,w=1,values=special", "n=3,c=7,h=5,w=13,values=special",
+       "n=2,c=9,h=16,w=16,values=special", "n=3,c=19,h=71,w=70,values=special"}));
 }
 
 auto ElementwiseChannelBiasBackward::make_input(const Problem& p, Setting& setting) -> Input {

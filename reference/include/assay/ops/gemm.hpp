@@ -186,7 +186,7 @@ struct BatchedGemm : ByElement<BatchedGemm> {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return 2 * p.multiply_adds(); }
   static double expected_bytes(const Problem& p) { return matrix::expected_bytes(p.multiply_adds()); }

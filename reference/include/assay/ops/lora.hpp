@@ -100,7 +100,7 @@ struct LoraBackward : ByElement<LoraBackward> {
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
-  static std::vector<Problem> corner_cases();
+  static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   static Cost cost(const Problem&);
   static Index terms(const Problem& p) { return 2 * std::max({p.k, p.m, p.n}); }
