@@ -119,17 +119,17 @@ auto Logging::expect(const Problem& p, const Input& in, Setting&) -> Expected {
 
 Agreement Logging::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
   Agreement outcome{.compared = p.lines(), .total = p.lines()};
+  const auto text_of = [](const Output& output) {
+    return std::string_view(reinterpret_cast<const char*>(output.text.data()),
+                            static_cast<std::size_t>(output.text.size()));
+  };
   Output in_file{Buffer<std::uint8_t>(out.text.size())};
   logging::read_back(p, *in.file, in_file);
-  if (!std::ranges::equal(in_file.text, want.text, {}, {},
-                          [](char c) { return static_cast<std::uint8_t>(c); })) {
+  if (text_of(in_file) != want.text) {
     outcome.agrees = false;
     outcome.detail = "the wanted lines are not in the file";
-    if (std::ranges::equal(out.text, want.text, {}, {}, [](char c) { return static_cast<std::uint8_t>(c); }))
-      return outcome;
   }
-  const std::string_view found(reinterpret_cast<const char*>(out.text.data()),
-                               static_cast<std::size_t>(out.text.size()));
+  const std::string_view found = text_of(out);
   const auto [at, right] = std::ranges::mismatch(found, want.text);
   if (at == found.end()) return outcome;
   constexpr auto width = static_cast<std::size_t>(line_bytes);
