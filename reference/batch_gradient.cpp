@@ -111,11 +111,9 @@ GradientClip::Expected GradientClip::expect(const Problem&, const Input& in, Set
 }
 
 Agreement GradientClip::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
-  const double norms[] = {want.norm},
-               bounds[] = {std::isfinite(want.norm)
-                               ? g(36) * want.norm + 0x1p-72 * std::sqrt(static_cast<double>(p.n))
-                               : 0};
-  const Agreement norm = within({"norm", {1}}, out.norm, norms, bounds);
+  const double of_norm = g(36) * want.norm + 0x1p-72 * std::sqrt(static_cast<double>(p.n));
+  const Agreement norm =
+      within({"norm", {1}}, out.norm, expect_one(want.norm, std::isfinite(want.norm) ? of_norm : 0));
   if (!norm.agrees) return norm;
   const double written = out.norm[0];
   const double c = kept(written);

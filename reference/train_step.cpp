@@ -23,12 +23,6 @@ using training::Segment;
 using training::Segments;
 using Problem = TrainStep::Problem;
 
-/// Judges a written array of one number.
-Agreement judge_number(std::string_view name, const Buffer<float>& written, double value, double bound) {
-  const double values[] = {value}, bounds[] = {bound};
-  return within({name, {1}}, written, values, bounds);
-}
-
 template <class T>
 std::span<const T> part_of(std::span<const T> whole, const Segment& segment) {
   return whole.subspan(static_cast<std::size_t>(segment.begin), static_cast<std::size_t>(segment.count));
@@ -141,11 +135,11 @@ TrainStep::Expected TrainStep::expect(const Problem& p, const Input& in, Setting
 
 Agreement TrainStep::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
   const Network network = network_of(p);
-  const Agreement gradient = judge_number("loss", out.loss, want.loss.value, want.loss.bound()) &
+  const Agreement gradient = within({"loss", {1}}, out.loss, expect_one(want.loss.value, want.loss.bound())) &
                              judge_segments(network, "g", out.g, want.g, want.bound);
   if (!gradient.agrees) return gradient;
   const double norm = GradientClip::norm_of(out.g);
-  const Agreement clipped = gradient & judge_number("norm", out.norm, norm, g(36) * norm);
+  const Agreement clipped = gradient & within({"norm", {1}}, out.norm, expect_one(norm, g(36) * norm));
   if (!clipped.agrees) return clipped;
   // The state after the step, from the gradient and the norm that were written.
   const double kept = GradientClip::kept(static_cast<double>(out.norm[0]));
