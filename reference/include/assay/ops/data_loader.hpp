@@ -183,9 +183,6 @@ struct DataLoader : FromParts<DataLoader> {
       "one epoch over a record file: shuffled batches, loaded ahead by workers, each sample exactly once";
   static constexpr int version = 3;
 
-  enum class Delivery : Index { in, out };
-  enum class Life : Index { persistent, respawned };
-
   struct Problem {
     Index samples = 1, bytes = 1, batch = 1, workers = 0, prefetch = 2, delivery = 0, life = 0, last = 0,
           hold = 0, step = 0, cache = 0, shuffle = 0, block = 16;
@@ -214,8 +211,8 @@ struct DataLoader : FromParts<DataLoader> {
     Index delivered() const { return shape().delivered(); }
     Index batches() const { return shape().batches(); }
     FileState state() const { return static_cast<FileState>(cache); }
-    bool in_order() const { return static_cast<Delivery>(delivery) == Delivery::in; }
-    bool persistent() const { return static_cast<Life>(life) == Life::persistent; }
+    bool in_order() const { return delivery == 0; }
+    bool persistent() const { return life == 0; }
     bool holds_memory() const { return hold == 1; }
   };
   struct Input {
