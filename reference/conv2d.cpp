@@ -10,7 +10,6 @@
 namespace assay {
 namespace {
 
-using conv2d::DataProblem;
 using conv2d::full_oracle_limit;
 using conv2d::Layer;
 using conv2d::naive_dx;
@@ -254,17 +253,6 @@ Growth growth() {
   return out;
 }
 
-}  // namespace
-
-double error_share(Index channels) {
-  static const Growth k = growth();
-  const double k1 = k.sum * k.sum, k2 = k.root * k.root;
-  return 2 * rounding::u *
-         std::sqrt((static_cast<double>(channels) + 17) * k2 * k2 + 5 * k1 * k2 + 4 * k1 * k1);
-}
-
-namespace {
-
 double square(float x) { return static_cast<double>(x) * static_cast<double>(x); }
 
 /// Numbers that are computed when they are first asked for, since few elements may be expected.
@@ -387,6 +375,14 @@ const Register registered{[](Registry& r) {
 }};
 
 }  // namespace
+
+double error_share(Index channels) {
+  static const Growth k = growth();
+  const double k1 = k.sum * k.sum, k2 = k.root * k.root;
+  return 2 * rounding::u *
+         std::sqrt((static_cast<double>(channels) + 17) * k2 * k2 + 5 * k1 * k2 + 4 * k1 * k1);
+}
+
 }  // namespace conv2d::winograd
 
 auto Conv2dWinograd::corner_cases() -> std::vector<Problem> {

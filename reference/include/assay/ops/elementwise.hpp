@@ -9,7 +9,8 @@
 #include <optional>
 #include <string_view>
 
-namespace assay::elementwise {
+namespace assay {
+namespace elementwise {
 
 /// Extents or strides along n, c, h, w.
 using Axes = std::array<Index, 4>;
@@ -58,11 +59,6 @@ std::optional<Axes> element_at(const View& view, const Axes& extents, Index flat
 
 /// Index maps of the operands for extents n, c, h, w.
 Views views(const Axes& extents, Layout layout);
-
-}  // namespace assay::elementwise
-
-namespace assay {
-namespace elementwise {
 
 /// alpha x y + beta z. A term meets the product, alpha unless it is 1 or -1, and the sum if there is one.
 struct Multiply {
