@@ -83,6 +83,7 @@ struct Formula {
 };
 /// The gradient of x.
 struct GradientFormula : Formula {
+  static constexpr std::array<std::string_view, 2> inputs{"x", "dz"};
   static constexpr std::array<std::string_view, 1> outputs{"dx"};
 };
 
@@ -173,7 +174,6 @@ struct GeluBackward : GradientFormula {
   static constexpr std::string_view name = "elementwise_gelu_backward";
   static constexpr std::string_view about =
       "dx = dz (Phi(x) + x phi(x)), the gradient of GELU, erf form, f32";
-  static constexpr std::array<std::string_view, 2> inputs{"x", "dz"};
   static constexpr Domain domain = Domain::activation;
   static constexpr double flops = 9;
   template <class Real>
@@ -194,7 +194,6 @@ struct GeluBackward : GradientFormula {
 struct GeluTanhBackward : GradientFormula {
   static constexpr std::string_view name = "elementwise_gelu_tanh_backward";
   static constexpr std::string_view about = "dx = dz d/dx of GELU in the tanh form, f32";
-  static constexpr std::array<std::string_view, 2> inputs{"x", "dz"};
   static constexpr Domain domain = Domain::activation;
   static constexpr double flops = 15;
   template <class Real>
@@ -239,7 +238,6 @@ struct SigmoidBackward : GradientFormula {
 struct ReluBackward : GradientFormula {
   static constexpr std::string_view name = "elementwise_relu_backward";
   static constexpr std::string_view about = "dx = dz where x > 0, else 0, f32";
-  static constexpr std::array<std::string_view, 2> inputs{"x", "dz"};
   static constexpr double flops = 1;
   template <class Real>
   static std::array<Real, 1> apply(const std::array<Real, 2>& in, Real) {
