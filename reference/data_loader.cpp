@@ -248,31 +248,17 @@ auto prepare_naive(const Problem& p, const Input&, const Context&) {
   };
 }
 
-/// Returns the batch that stands at position r of the output, or -1 with the reason.
-Index batch_at(const Problem& p, const Expected& want, const Output& out, Index r, std::string& wrong) {
-  const Index sample = out.sample[r];
-  if (sample < 0 || sample >= p.samples) {
-    wrong = "is " + std::to_string(sample) + ", which is no sample";
-    return -1;
-  }
-  const Index place = want.place[static_cast<std::size_t>(sample)];
-  if (place % p.batch != 0) {
-    wrong = "is " + std::to_string(sample) + ", which starts no batch";
-    return -1;
-  }
-  return place / p.batch;
-}
-
 /// Whether every batch is there once, whole, and in its place where the order counts.
 std::string fault_of_order(const Problem& p, const Input& in, const Expected& want, const Output& out) {
   const EpochShape shape = p.shape();
   std::vector<bool> seen(static_cast<std::size_t>(shape.batches()), false);
   Index r = 0;
   for (Index position = 0; position < shape.batches(); ++position) {
-    std::string wrong;
-    const std::string where = "sample[" + std::to_string(r) + "] ";
-    const Index k = batch_at(p, want, out, r, wrong);
-    if (k < 0) return where + wrong;
+    const Index sample = out.sample[r];
+    const std::string where = "sample[" + std::to_string(r) + "] ", is = "is " + std::to_string(sample);
+    if (sample < 0 || sample >= p.samples) return where + is + ", which is no sample";
+    const Index place = want.place[static_cast<std::size_t>(sample)], k = place / p.batch;
+    if (place % p.batch != 0) return where + is + ", which starts no batch";
     const std::string batch = where + "starts batch " + std::to_string(k);
     if (p.in_order() && k != position) return batch + " where batch " + std::to_string(position) + " is due";
     if (k >= shape.batches()) return batch + ", which is to be dropped";
