@@ -229,16 +229,6 @@ Variant<TaskGraphMemory>::Kernel prepare_naive(const TaskGraphMemory::Problem&,
   };
 }
 
-Relation empty_relation(Index tasks) {
-  Relation out{.words = static_cast<std::size_t>((tasks + 63) / 64), .bits = {}};
-  out.bits.assign(static_cast<std::size_t>(tasks) * out.words, 0);
-  return out;
-}
-
-void relate(Relation& relation, TaskId row, TaskId column) {
-  relation.bits[at(row) * relation.words + at(column) / 64] |= std::uint64_t{1} << (at(column) % 64);
-}
-
 /// Returns what is wrong with a buffer by itself; empty where nothing is.
 std::string fault_of_buffer(const TaskGraphMemory::Input& in, const TaskGraphMemory::Output& out,
                             TaskId task) {
@@ -372,20 +362,21 @@ auto TaskGraphMemory::make_input(const Problem& p, Setting& setting) -> Input {
 }
 
 auto TaskGraphMemory::expect(const Problem&, const Input& in, Setting&) -> Expected {
-  const Index tasks = in.graph.tasks();
-  Expected want{empty_relation(tasks), empty_relation(tasks)};
+  const std::size_t tasks = in.graph.order.size(), words = (tasks + 63) / 64;
+  const Relation empty{words, std::vector<std::uint64_t>(tasks * words)};
+  Expected want{empty, empty};
   const auto row = [](Relation& relation, TaskId task) {
     return std::span(relation.bits).subspan(at(task) * relation.words, relation.words);
   };
-  for (std::size_t i = in.graph.order.size(); i-- > 0;) {
+  for (std::size_t i = tasks; i-- > 0;) {
     const TaskId task = in.graph.order[i];
     for (const TaskId next : in.graph.successors[task]) {
-      relate(want.before, task, next);
       const auto to = row(want.before, task), from = row(want.before, next);
+      to[at(next) / 64] |= std::uint64_t{1} << (at(next) % 64);
       std::ranges::transform(to, from, to.begin(), std::bit_or{});
     }
   }
-  for (TaskId task = 0; task < tasks; ++task) {
+  for (TaskId task = 0; at(task) < tasks; ++task) {
     const auto to = row(want.frees, task);
     std::ranges::fill(to, ~std::uint64_t{0});
     for (const TaskId reader : readers_of(in.graph, task)) {
