@@ -102,14 +102,6 @@ void require_distinct(const Dag& dag, Index tasks, std::span<const Edge> edges, 
               "take out an edge of the cycle: no order runs these tasks");
 }
 
-bool ids_are_an_order(const Dag& dag, Index tasks) {
-  for (TaskId task = 0; task < tasks; ++task) {
-    const auto row = dag.predecessors[task];
-    if (!row.empty() && row.back() > task) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 Dag make_dag(Index tasks, std::span<const Edge> edges, const DagNames& names) {
@@ -122,12 +114,14 @@ Dag make_dag(Index tasks, std::span<const Edge> edges, const DagNames& names) {
   dag.successors = turned(tasks, dag.predecessors);
   require_distinct(dag, tasks, edges, names);
 
-  dag.order.reserve(static_cast<std::size_t>(tasks));
-  if (ids_are_an_order(dag, tasks)) {
-    dag.order.resize(static_cast<std::size_t>(tasks));
-    std::iota(dag.order.begin(), dag.order.end(), 0);
-    return dag;
-  }
+  dag.order.resize(static_cast<std::size_t>(tasks));
+  std::iota(dag.order.begin(), dag.order.end(), 0);
+  const auto follows_all = [&](TaskId task) {
+    const auto row = dag.predecessors[task];
+    return row.empty() || row.back() < task;
+  };
+  if (std::ranges::all_of(dag.order, follows_all)) return dag;
+  dag.order.clear();
   // Kahn, Topological sorting of large networks, CACM 5(11), 1962.
   std::vector<TaskId> waits_for(static_cast<std::size_t>(tasks));
   for (TaskId task = 0; task < tasks; ++task) {
