@@ -244,7 +244,6 @@ struct AdamW : FromParts<AdamW<Formula>> {
   /// Operations as the formulas write them: 9 for the decay and the moments, one to subtract, and those of
   /// the update.
   static double flops(const Problem& p) { return static_cast<double>(p.n) * (10 + Formula::update_flops); }
-  /// A unit is a parameter.
   static Index units(const Problem& p) { return p.n; }
 };
 

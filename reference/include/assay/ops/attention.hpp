@@ -143,7 +143,6 @@ struct SoftmaxCrossEntropy : FromParts<SoftmaxCrossEntropy> {
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Of the operations those around the exponential.
   static double flops(const Problem& p) { return 4 * product(p.rows, p.cols); }
-  /// A unit is a row.
   static Index units(const Problem& p) { return p.rows; }
 };
 
@@ -188,7 +187,6 @@ struct Softmax : FromParts<Softmax> {
   static Expected expect(const Problem&, const Input&, Setting&);
   /// A difference, a sum and a quotient, beside the exponential.
   static double flops(const Problem& p) { return 3 * product(p.rows, p.cols); }
-  /// A unit is a row.
   static Index units(const Problem& p) { return p.rows; }
 };
 

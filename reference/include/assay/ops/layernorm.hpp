@@ -53,7 +53,6 @@ struct Rows : FromParts<Op> {
   template <class O = Op>
   __attribute__((noinline)) static Agreement judge(const Problem&, const typename O::Input&, const Expected&,
                                                    const typename O::Output&);
-  /// A unit is a row.
   static Index units(const Problem& p) { return p.rows; }
 };
 
@@ -450,7 +449,6 @@ struct BatchNorm : FromParts<BatchNorm> {
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// As in layernorm.
   static double flops(const Problem& p) { return 8 * product(p.count(), p.c); }
-  /// A unit is a channel.
   static Index units(const Problem& p) { return p.c; }
 };
 
@@ -497,7 +495,6 @@ struct BatchNormBackward : FromParts<BatchNormBackward> {
   }
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return 9 * product(p.count(), p.c); }
-  /// A unit is a channel.
   static Index units(const Problem& p) { return p.c; }
 };
 
