@@ -171,26 +171,23 @@ auto Gemm::corner_cases() -> std::vector<Problem> {
       out.push_back({.m = m, .n = n, .k = k, .trans = trans, .alpha = -2, .beta = 3});
     }
   }
-  out.push_back({.m = 9, .n = 18, .k = 5, .alpha = 1, .beta = 1});
-  out.push_back({.m = 9, .n = 18, .k = 5, .alpha = 0, .beta = 2});
-  // Past one block in each direction of a blocked variant (m, n, k in turn), and long in k alone.
-  out.push_back({.m = 389, .n = 9, .k = 5});
-  out.push_back({.m = 3, .n = 1031, .k = 7, .trans = 1});
-  out.push_back({.m = 5, .n = 19, .k = 1031, .trans = 2, .beta = 1});
-  out.push_back({.m = 131, .n = 129, .k = 521});
-  // So long that the bound, which grows with k, lets products of half the digits pass: their spread shows
-  // them.
-  out.push_back({.m = 5, .n = 7, .k = 4099});
-  for (const Index values : {matrix::special, matrix::tiny}) {
+  std::vector<std::string> texts{
+      "m=9,n=18,k=5,beta=1", "m=9,n=18,k=5,alpha=0,beta=2",
+      // Past one block in each direction of a blocked variant (m, n, k in turn), and long in k alone.
+      "m=389,n=9,k=5", "m=3,n=1031,k=7,trans=nt", "m=5,n=19,k=1031,trans=tn,beta=1", "m=131,n=129,k=521",
+      // So long that the bound, which grows with k, lets products of half the digits pass: their spread shows
+      // them.
+      "m=5,n=7,k=4099"};
+  for (const std::string_view values : {"special", "tiny"}) {
+    const std::string end = ",values=" + std::string(values);
     // A tile with tails, a block with tails, a row, and long in k.
-    for (const auto& [m, n, k] :
-         {std::array<Index, 3>{7, 15, 9}, {29, 47, 37}, {1, 33, 17}, {33, 1, 17}, {5, 19, 1031}}) {
-      for (Index trans = 0; trans < 4; ++trans) {
-        out.push_back({.m = m, .n = n, .k = k, .trans = trans, .values = values});
-      }
+    for (const char* extents :
+         {"m=7,n=15,k=9", "m=29,n=47,k=37", "m=1,n=33,k=17", "m=33,n=1,k=17", "m=5,n=19,k=1031"}) {
+      texts.push_back(extents + (",trans=nn|nt|tn|tt" + end));
     }
-    out.push_back({.m = 15, .n = 33, .k = 16, .alpha = -2, .beta = 3, .values = values});
+    texts.push_back("m=15,n=33,k=16,alpha=-2,beta=3" + end);
   }
+  for (const Problem& p : problems<Problem>(texts)) out.push_back(p);
   return out;
 }
 
