@@ -365,13 +365,11 @@ Cost tiled(Cost cost, const Sums& results_of, Index channels) {
 const Register registered{[](Registry& r) {
   r.add<Conv2dWinograd>({.name = "naive",
                          .summary = "the sum of conv2d itself, in seven loops",
-                         .run = [](const WinogradProblem& p, const Conv2dWinograd::Input& in,
-                                   Conv2dWinograd::Output& out) { naive_y(p, in, out); }});
+                         .run = [](const auto& p, const auto& in, auto& out) { naive_y(p, in, out); }});
   r.add<Conv2dWinogradDataGradient>(
       {.name = "naive",
        .summary = "the sum of conv2d_data_gradient itself, in seven loops",
-       .run = [](const WinogradDataProblem& p, const Conv2dWinogradDataGradient::Input& in,
-                 Conv2dWinogradDataGradient::Output& out) { naive_dx(p, in, out); }});
+       .run = [](const auto& p, const auto& in, auto& out) { naive_dx(p, in, out); }});
 }};
 
 }  // namespace

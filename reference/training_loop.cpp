@@ -58,10 +58,6 @@ void naive_table_copy(const TableCopy::Problem& p, const TableCopy::Input& in, T
       p, p.columns + 1, [&](Index c) { return derived_column(derived, c); }, out.read);
 }
 
-void naive_chunks(const Chunks::Problem& p, const Chunks::Input& in, Chunks::Output& out) {
-  chunks::work(p, in, 0, p.n, out);
-}
-
 const Register registered{[](Registry& r) {
   const auto prepare = [](const StagedCopy::Problem& p, const auto&, const Context&) {
     return [p, stage = std::make_shared<Buffer<float>>(p.n)](const StagedCopy::Input& in,
@@ -78,7 +74,9 @@ const Register registered{[](Registry& r) {
       {.name = "naive", .summary = "a state of zeros allocated for each batch", .run = naive_state_buffers});
   r.add<Concatenate>({.name = "naive", .summary = "a longer array for each piece", .run = naive_concatenate});
   r.add<TableCopy>({.name = "naive", .summary = "a deep copy, then the columns", .run = naive_table_copy});
-  r.add<Chunks>({.name = "naive", .summary = "one after the other on one thread", .run = naive_chunks});
+  r.add<Chunks>({.name = "naive",
+                 .summary = "one after the other on one thread",
+                 .run = [](const auto& p, const auto& in, auto& out) { chunks::work(p, in, 0, p.n, out); }});
   const auto prepare_checkpointing = [](const Checkpointing::Problem& p, const auto&, const Context&) {
     return [p, kept = std::make_shared<Buffer<float>>(p.layers * p.n)](const Checkpointing::Input& in,
                                                                        Checkpointing::Output& out) {
