@@ -117,8 +117,7 @@ Widened b_of(const GemmBf16::Problem& p, const GemmBf16::Input& in) {
 }
 
 void naive_bf16(const GemmBf16::Problem& p, const GemmBf16::Input& in, GemmBf16::Output& out) {
-  const Widened a = a_of(p, in), b = b_of(p, in);
-  matrix::multiply(a, b, p.m, p.n, p.k, out.c.data());
+  matrix::multiply(a_of(p, in), b_of(p, in), p.m, p.n, p.k, out.c.data());
 }
 
 /// Returns the most that denormals taken for zero may change in one element.
@@ -386,10 +385,8 @@ auto MixedPrecision::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-auto MixedPrecision::make_input(const Problem& p, Setting& setting) -> Input {
-  Input in = FromParts::make_input(p, setting);
-  for (auto* part : {&in.x, &in.w, &in.dy}) std::ranges::transform(*part, part->begin(), in_bf16);
-  return in;
+void MixedPrecision::draw(const Problem&, std::string_view, float& element, Setting& setting) {
+  element = in_bf16(setting.draw());
 }
 
 auto MixedPrecision::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {

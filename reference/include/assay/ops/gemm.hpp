@@ -364,7 +364,7 @@ struct MixedPrecision : ByElement<MixedPrecision> {
   };
 
   static std::vector<Problem> corner_cases();
-  static Input make_input(const Problem&, Setting&);
+  static void draw(const Problem&, std::string_view part, float& element, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static constexpr bool f32 = false;
   static double flops(const Problem& p) { return 4 * product(p.m, p.n, p.k) + 2 * product(p.k, p.n); }
