@@ -28,11 +28,6 @@ void naive(const TaskGraph::Problem&, const TaskGraph::Input& in, TaskGraph::Out
   for (const TaskId task : in.graph.order) TaskGraph::run_task(in, out, task);
 }
 
-/// One task in ten takes 5.5 times its share and the others half of it, so that the mean stays.
-void skew(std::vector<double>& weight, Rng& rng) {
-  for (double& w : weight) w *= rng.integer(0, 9) == 0 ? 5.5 : 0.5;
-}
-
 WeightedDag read_file(const std::filesystem::path& file) {
   WeightedDag read = read_dag(file, "nanoseconds", 0, 1000000000);
   const double work = bounds_of(read.dag, read.weight).work;
@@ -47,8 +42,11 @@ WeightedDag make_graph(const TaskGraph::Problem& p, Setting& setting) {
   const auto shape = static_cast<DagShape>(p.shape);
   if (shape == DagShape::file && !setting.file.empty()) return read_file(setting.file);
   WeightedDag made = make_shape(shape, p.tasks, p.ids != 0, setting.rng);
-  if (p.durations != 0) skew(made.weight, setting.rng);
-  for (double& w : made.weight) w *= static_cast<double>(p.grain);
+  for (double& w : made.weight) {
+    // Skewed, one task in ten takes 5.5 times its share and the others half of it, so that the mean stays.
+    if (p.durations != 0) w *= setting.rng.integer(0, 9) == 0 ? 5.5 : 0.5;
+    w *= static_cast<double>(p.grain);
+  }
   return made;
 }
 
