@@ -22,12 +22,6 @@ void steps(Index t, Index begin, Index count, const Input& in, Output& out) {
   }
 }
 
-template <class Formula>
-void naive(const typename AdamW<Formula>::Problem& problem, const typename AdamW<Formula>::Input& in,
-           typename AdamW<Formula>::Output& out) {
-  steps<Formula>(problem.t, 0, problem.n, in, out);
-}
-
 /// Returns the size of a gradient, and so of the moments that earlier steps left.
 double magnitude(Index gradients, Rng& rng) {
   switch (gradients) {
@@ -108,7 +102,9 @@ const Register registered{[](Registry& r) {
   adamw::for_each_formula([&]<class Formula>(Formula) {
     r.add<AdamW<Formula>>({.name = "naive",
                            .summary = "one loop over the parameters, powers computed once per call",
-                           .run = naive<Formula>});
+                           .run = [](const auto& problem, const auto& in, auto& out) {
+                             steps<Formula>(problem.t, 0, problem.n, in, out);
+                           }});
   });
   const auto prepare = [](const AdamWMultiTensor::Problem& problem, const auto&, const Context&) {
     return [t = problem.t, spans = AdamWMultiTensor::spans(problem)](const AdamWMultiTensor::Input& in,
