@@ -310,29 +310,24 @@ struct Line {
 
 class Reader {
  public:
-  Reader(const std::filesystem::path& file, std::string_view column) : file_(file.string()) {
-    header_ = "task," + std::string(column) + ",predecessors";
+  Reader(const std::filesystem::path& file, std::string_view column)
+      : file_(file.string()), header_("task," + std::string(column) + ",predecessors") {
+    std::ifstream in(file_, std::ios::binary);
+    if (in) text_.assign(std::istreambuf_iterator<char>(in), {});
+    if (!in || in.bad()) throw Error(file_, "cannot be read", "check the path and its permissions");
   }
 
   WeightedDag read(Index least, Index most) {
-    load();
     parse(least, most);
     connect();
     const DagNames names{
         .place = [&](Index edge) { return place(edge_line_[static_cast<std::size_t>(edge)]); },
-        .task = [&](TaskId task) { return name(task); }};
+        .task = [&](TaskId task) { return std::string(lines_[at(task)].task); }};
     return {make_dag(static_cast<Index>(lines_.size()), edges_, names), std::move(weight_)};
   }
 
  private:
   std::string place(Index line) const { return file_ + ":" + std::to_string(line); }
-  std::string name(TaskId task) const { return std::string(lines_[static_cast<std::size_t>(task)].task); }
-
-  void load() {
-    std::ifstream in(file_, std::ios::binary);
-    if (in) text_.assign(std::istreambuf_iterator<char>(in), {});
-    if (!in || in.bad()) throw Error(file_, "cannot be read", "check the path and its permissions");
-  }
 
   void parse(Index least, Index most) {
     bool headed = false;
@@ -364,7 +359,7 @@ class Reader {
       }
       const auto [known, is_new] = ids_.emplace(task, static_cast<TaskId>(lines_.size()));
       if (!is_new) {
-        const Index first = lines_[static_cast<std::size_t>(known->second)].number;
+        const Index first = lines_[at(known->second)].number;
         throw Error(place(number), "task " + std::string(task) + " is there twice",
                     "rename it, or take it out: the other is in line " + std::to_string(first));
       }
