@@ -87,13 +87,10 @@ void naive_gemv(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out
   for (Index i = 0; i < p.results(); ++i) out.y[i] = matrix::element<float>(a, x, i, 0, p.terms());
 }
 
-struct Pair {
-  matrix::View<float> a, b;
-};
-
-Pair operands(const BatchedGemm::Problem& p, const BatchedGemm::Input& in, Index i) {
-  return {matrix::view(in.a.data() + i * p.m * p.k, p.m, p.k, p.a_transposed()),
-          matrix::view(in.b.data() + i * p.k * p.n, p.k, p.n, p.b_transposed())};
+/// op(A[i]) and op(B[i]).
+auto operands(const BatchedGemm::Problem& p, const BatchedGemm::Input& in, Index i) {
+  return std::pair{matrix::view(in.a.data() + i * p.m * p.k, p.m, p.k, p.a_transposed()),
+                   matrix::view(in.b.data() + i * p.k * p.n, p.k, p.n, p.b_transposed())};
 }
 
 void naive_batched(const BatchedGemm::Problem& p, const BatchedGemm::Input& in, BatchedGemm::Output& out) {
