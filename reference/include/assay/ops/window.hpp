@@ -2,7 +2,6 @@
 #pragma once
 
 #include "assay/problem.hpp"
-#include "assay/random.hpp"
 
 #include <cstddef>
 #include <tuple>
