@@ -82,19 +82,18 @@ Agreement MemoryPoolValidate::judge(const Problem&, const Input& in, const Expec
                                     const Output& out) {
   Agreement outcome{.compared = out.valid.size(), .total = out.valid.size()};
   Index wrong = 0;
-  std::string first;
   for (Index i = 0; i < out.valid.size(); ++i) {
     const Index expected = want.valid[static_cast<std::size_t>(i)];
     if (out.valid[i] == expected || wrong++ > 0) continue;
     const memory_pool::Plan plan = in.plan(i);
     const auto found = fault(plan);
-    first = "valid[" + std::to_string(i) + "] is " + std::to_string(out.valid[i]) + ", expected " +
-            std::to_string(expected) + ": " + std::string(in.what[static_cast<std::size_t>(i)]) +
-            (found ? "; " + to_string(*found, plan) : "");
+    outcome.reject("valid[" + std::to_string(i) + "] is " + std::to_string(out.valid[i]) + ", expected " +
+                   std::to_string(expected) + ": " + std::string(in.what[static_cast<std::size_t>(i)]) +
+                   (found ? "; " + to_string(*found, plan) : ""));
   }
   if (wrong > 0) {
-    outcome.reject(first + "; " + std::to_string(wrong) + " of " + std::to_string(out.valid.size()) +
-                   " answers are wrong");
+    outcome.detail +=
+        "; " + std::to_string(wrong) + " of " + std::to_string(out.valid.size()) + " answers are wrong";
   }
   return outcome;
 }

@@ -122,14 +122,13 @@ auto TaskGraph::expect(const Problem&, const Input& in, Setting&) -> Expected {
 Agreement TaskGraph::judge(const Problem&, const Input& in, const Expected& want, const Output& out) {
   Agreement outcome{.compared = in.graph.tasks(), .total = in.graph.tasks()};
   Index wrong = 0;
-  std::string first;
   for (const TaskId task : in.graph.order) {
-    if (out.value[task] == want.value[static_cast<std::size_t>(task)]) continue;
-    if (wrong++ == 0) first = "task " + std::to_string(task) + " " + what_happened(in, want, out, task);
+    if (out.value[task] == want.value[static_cast<std::size_t>(task)] || wrong++ > 0) continue;
+    outcome.reject("task " + std::to_string(task) + " " + what_happened(in, want, out, task));
   }
   if (wrong > 0) {
-    outcome.reject(first + "; " + std::to_string(wrong) + " of " + std::to_string(outcome.total) +
-                   " tasks have a wrong value, those after it among them");
+    outcome.detail += "; " + std::to_string(wrong) + " of " + std::to_string(outcome.total) +
+                      " tasks have a wrong value, those after it among them";
   }
   return outcome;
 }
