@@ -16,7 +16,7 @@ Index drawn_id(const embedding::Problem& p, Rng& rng) {
   if (p.ids == 0) return rng.integer(0, p.rows - 1);
   if (p.ids == 2) return p.rows / 2;
   // Each octave of ranks is as often as the others, so that ranks are about as rare as they are high.
-  const int octaves = std::bit_width(static_cast<std::uint64_t>(p.rows));
+  const auto octaves = static_cast<Index>(std::bit_width(static_cast<std::uint64_t>(p.rows)));
   for (;;) {
     const Index least = Index{1} << rng.integer(0, octaves - 1), rank = rng.integer(least, 2 * least - 1);
     if (rank <= p.rows) return rank - 1;

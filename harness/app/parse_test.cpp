@@ -270,7 +270,7 @@ TEST(Options, OfGoogleBenchmarkAreReadInItsSpelling) {
   for (const char* bad :
        {"--benchmark_perf_counters=CYCLES", "--benchmark_filters=x", "--benchmark_repetitions=0",
         "--benchmark_repetitions=2.5", "--benchmark_format=xml", "--benchmark_format="}) {
-    EXPECT_EQ(parsed({"run", "-s", "s.json", bad}).exit_code, 2) << bad;
+    EXPECT_NE(parsed({"run", "-s", "s.json", bad}).errors, "") << bad;
   }
 }
 

@@ -20,15 +20,15 @@ namespace assay::embedding::HWY_NAMESPACE {
 using namespace assay::HWY_NAMESPACE;
 
 /// Writes `count` vectors of the sum of some rows of dy, `d` apart.
-template <Index count, class Access>
+template <int count, class Access>
 HWY_INLINE void sum(const float* dy, Index d, const Index* id, const Index* last, float* to, Access access) {
   Vector sums[count];
-  for (Index k = 0; k < count; ++k) sums[k] = hn::Zero(Floats());
+  for (int k = 0; k < count; ++k) sums[k] = hn::Zero(Floats());
   for (; id < last; ++id) {
     const float* const row = dy + *id * d;
-    for (Index k = 0; k < count; ++k) sums[k] = hn::Add(sums[k], access.load(row + k * lanes));
+    for (int k = 0; k < count; ++k) sums[k] = hn::Add(sums[k], access.load(row + k * lanes));
   }
-  for (Index k = 0; k < count; ++k) access.store(sums[k], to + k * lanes);
+  for (int k = 0; k < count; ++k) access.store(sums[k], to + k * lanes);
 }
 
 /// The columns [begin, end) of the gradient. The ids of row r stand in [first[r], first[r + 1]) of `order`.

@@ -175,10 +175,9 @@ TEST(Sampler, MakesTheCallsItReports) {
   Counter first, second;
   const Surroundings before = Surroundings::now();
   AuditedSlices of_first(first, 1, before), of_second(second, 1, before);
-  const auto launches =
-      sample_mixed({{.name = "a/b:c", .trial = &of_first, .calls = 10, .slices = 4, .warm_up = false},
-                    {.name = "a/b:d", .trial = &of_second, .calls = 3, .slices = 5}},
-                   {});
+  const auto launches = sample_mixed({{.trial = &of_first, .calls = 10, .slices = 4, .warm_up = false},
+                                      {.trial = &of_second, .calls = 3, .slices = 5}},
+                                     {});
   ASSERT_THAT(launches, SizeIs(2));
   EXPECT_THAT(launches[0], SizeIs(4));
   EXPECT_THAT(launches[0], Each(Field(&Slice::calls, 10)));

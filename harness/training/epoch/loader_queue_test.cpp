@@ -1,5 +1,7 @@
 #include "training/epoch/loader_queue.hpp"
 
+#include "assay/random.hpp"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 namespace assay {
 namespace {
 
-using ::testing::Each;
 using ::testing::ElementsAre;
 
 struct Played {
@@ -22,6 +23,13 @@ struct Played {
 /// These times in their order, over and over.
 std::function<double()> in_turn(const std::vector<double>& times) {
   return [&times, at = std::size_t{0}]() mutable { return times[at++ % times.size()]; };
+}
+
+/// These times in a drawn order.
+std::function<double()> drawn(const std::vector<double>& times, std::uint64_t seed) {
+  return [&times, rng = Rng(seed)]() mutable {
+    return times[static_cast<std::size_t>(rng.integer(0, std::ssize(times) - 1))];
+  };
 }
 
 Played play_recorded(const LoaderQueue& queue, Index steps, const std::vector<double>& load,
@@ -79,7 +87,7 @@ TEST(LoaderQueue, WaitsForASlowBatchThatOthersOvertook) {
 TEST(LoaderQueue, IsSlowerThanMeansSayWhereTimesVaryAndSlowestInOrder) {
   const std::vector<double> load{1, 1, 1, 9}, compute{1.6};
   const auto seconds = [&](bool in_order) {
-    return play({.workers = 2, .prefetch = 2, .in_order = in_order}, 10000, Times(load, 1), Times(compute))
+    return play({.workers = 2, .prefetch = 2, .in_order = in_order}, 10000, drawn(load, 1), in_turn(compute))
         .seconds;
   };
   EXPECT_GT(seconds(false), 1.05 * 16000);
@@ -91,7 +99,7 @@ TEST(LoaderQueue, WaitsLessWithMorePrefetchWhereTimesVary) {
   double before = 1e9;
   for (const Index prefetch : {1, 2, 4, 8}) {
     const double waited =
-        play({.workers = 2, .prefetch = prefetch}, 10000, Times(load, 1), Times(compute)).waited;
+        play({.workers = 2, .prefetch = prefetch}, 10000, drawn(load, 1), in_turn(compute)).waited;
     EXPECT_LT(waited, before) << prefetch;
     before = waited;
   }
@@ -148,39 +156,19 @@ TEST(LoaderQueue, AccountsForEverySecond) {
 
 TEST(LoaderQueue, PlaysAMillionSteps) {
   const std::vector<double> load{0.5}, compute{1};
-  EXPECT_EQ(play({.workers = 4, .prefetch = 2}, 1'000'000, Times(load, 1), Times(compute, 2)).seconds,
+  EXPECT_EQ(play({.workers = 4, .prefetch = 2}, 1'000'000, drawn(load, 1), drawn(compute, 2)).seconds,
             1'000'000.5);
-}
-
-TEST(Times, RepeatWhatWasRecorded) {
-  const std::vector<double> recorded{1, 2, 3};
-  Times times(recorded);
-  std::vector<double> seen(7);
-  std::ranges::generate(seen, [&] { return times.next(); });
-  EXPECT_THAT(seen, ElementsAre(1, 2, 3, 1, 2, 3, 1));
-}
-
-TEST(Times, AreDrawnTheSameFromTheSameSeed) {
-  const std::vector<double> recorded{1, 2, 3};
-  Times first(recorded, 7), second(recorded, 7), other(recorded, 8);
-  std::vector<double> a(100), b(100), c(100);
-  std::ranges::generate(a, [&] { return first.next(); });
-  std::ranges::generate(b, [&] { return second.next(); });
-  std::ranges::generate(c, [&] { return other.next(); });
-  EXPECT_EQ(a, b);
-  EXPECT_NE(a, c);
-  EXPECT_THAT(a, Each(::testing::AnyOf(1, 2, 3)));
 }
 
 // Batches of 1 s and steps of 1 s; what missing pages cost on top of them fades as 4, 2, 1.
 TEST(LoaderQueue, WaitsLongerForTheFirstBatchesOfAColdStart) {
   const std::vector<double> one{1.0};
   LoaderQueue queue{.cold = {.first = 4, .rate = std::log(2.0)}};
-  EXPECT_NEAR(play(queue, 3, Times(one), Times(one)).seconds, 3 * 2 + 4 + 2 + 1, 1e-9);
+  EXPECT_NEAR(play(queue, 3, in_turn(one), in_turn(one)).seconds, 3 * 2 + 4 + 2 + 1, 1e-9);
   // One worker, one batch ahead: ready after 5 s, then 3 s after it was sent, then 2 s.
   queue.workers = 1;
   queue.prefetch = 1;
-  EXPECT_NEAR(play(queue, 3, Times(one), Times(one)).seconds, 5 + 3 + 2 + 1, 1e-9);
+  EXPECT_NEAR(play(queue, 3, in_turn(one), in_turn(one)).seconds, 5 + 3 + 2 + 1, 1e-9);
 }
 
 }  // namespace
