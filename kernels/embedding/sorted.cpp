@@ -22,7 +22,7 @@ using namespace assay::HWY_NAMESPACE;
 /// Writes `count` vectors of the sum of some rows of dy, `d` apart.
 template <int count, class Access>
 HWY_INLINE void sum(const float* dy, Index d, const Index* id, const Index* last, float* to, Access access) {
-  Vector sums[count];
+  Vector sums[static_cast<std::size_t>(count)];
   for (int k = 0; k < count; ++k) sums[k] = hn::Zero(Floats());
   for (; id < last; ++id) {
     const float* const row = dy + *id * d;
