@@ -276,7 +276,8 @@ std::vector<Figure> MemoryPoolPlan::figures(const Problem&, const Input&, const 
            .value = static_cast<double>(out.height[0]),
            .unit = "bytes",
            .better = Figure::Better::lower,
-           .bound = static_cast<double>(want.least_height)}};
+           .bound = static_cast<double>(want.least_height),
+           .worst = static_cast<double>(want.total)}};
 }
 
 template class detail::TypedOperation<MemoryPoolValidate>;

@@ -316,6 +316,38 @@ TEST(Check, FindsAKernelWhoseFiguresAreGoodForTheFirstInputOnly) {
   EXPECT_THAT(fault_of("good_once"), HasSubstr("is far worse in some calls than in others: sum "));
 }
 
+float without_work(const Buffer<float>& x) { return 50 + 1000 * std::abs(x[0]); }
+
+/// The same where an answer without work is as bad as the input has it.
+struct KnowsTheWorst : NoMoreThanDouble {
+  static constexpr std::string_view name = "knows_the_worst";
+  static std::vector<Figure> figures(const Problem& p, const Input& in, const Expected& want,
+                                     const Output& out) {
+    auto all = NoMoreThanDouble::figures(p, in, want, out);
+    all[0].worst = *all[0].bound + without_work(in.x) * static_cast<double>(out.y.size());
+    return all;
+  }
+};
+
+template <class Op>
+std::string fault_of_who_never_works() {
+  Registry registry;
+  const auto run = [](const Problem& p, const Input& in, Output& out) {
+    doubled(p, in, out);
+    for (float& y : out.y) y += without_work(in.x);
+  };
+  registry.add<Op>({.name = "naive", .run = run});
+  return registry.at(Op::name)
+      .open("rows=3,columns=5", {.fill = Fill::uniform, .rng = Rng(7)})
+      ->check(0, {})
+      .detail;
+}
+
+TEST(Check, BlamesNobodyWhoNeverDoesMuchForInputsOfWhichLittleIsToBeMade) {
+  EXPECT_THAT(fault_of_who_never_works<NoMoreThanDouble>(), HasSubstr("is far worse in some calls"));
+  EXPECT_EQ(fault_of_who_never_works<KnowsTheWorst>(), "");
+}
+
 TEST(CheckFile, RefusesAnOperationThatTakesNone) {
   EXPECT_THAT([] { check_file(testing::doubling_registry(), "", "any", 42, {}); },
               ThrowsMessage<Error>(HasSubstr("takes no file")));

@@ -92,6 +92,16 @@ std::optional<double> largest_gap(std::span<const Figure> figures) {
   return out;
 }
 
+/// The largest part of the way from the bound to an answer without work; nothing where no figure has both.
+std::optional<double> largest_part_of_worst(std::span<const Figure> figures) {
+  std::optional<double> out;
+  for (const Figure& one : figures) {
+    if (one.bound && one.worst && *one.worst != *one.bound)
+      out = std::max(out.value_or(0), (one.value - *one.bound) / (*one.worst - *one.bound));
+  }
+  return out;
+}
+
 /// A problem with its input, and what is known of it.
 struct Subject {
   const ErasedContract& contract;
@@ -227,8 +237,9 @@ class ErasedTimed final : public Timed {
 
   /// Notes figures of an output that is right.
   void note_figures(std::span<const Figure> figures) {
-    const auto gap = largest_gap(figures);
+    const auto gap = largest_gap(figures), part = largest_part_of_worst(figures);
     if (gap) least_gap_ = std::min(least_gap_.value_or(*gap), *gap);
+    if (part) least_part_ = std::min(least_part_.value_or(*part), *part);
   }
   /// One call, of which nobody is told.
   void call_unwatched() { kernel_->repeat(output_, 1); }
@@ -294,13 +305,15 @@ class ErasedTimed final : public Timed {
 
   /// Notes that the output is far worse than others that it was compared with.
   void compare_figures(Agreement& outcome) {
-    // Heuristics are lucky with some inputs, and seldom as bad as twice the best with others.
+    // Heuristics are lucky with some inputs, and seldom as bad as twice the best with others. Who never does
+    // much is as bad with all of them as an answer without work is there.
     constexpr double far = 1;
     constexpr int enough = 3;
     const std::vector<Figure> figures = std::exchange(outcome.figures, {});
     note_figures(figures);
-    const auto gap = largest_gap(figures);
-    if (!gap || *gap <= far + 2 * *least_gap_ || ++far_worse_ < enough) return;
+    const auto gap = largest_gap(figures), part = largest_part_of_worst(figures);
+    if (!gap || *gap <= far + 2 * *least_gap_ || (part && *part <= 2 * *least_part_)) return;
+    if (++far_worse_ < enough) return;
     outcome.reject(
         fmt::format("is far worse in some calls than in others: {}, where it had a gap of {:.2f} %",
                     in_words(figures), 100 * *least_gap_));
@@ -311,10 +324,10 @@ class ErasedTimed final : public Timed {
   std::unique_ptr<ReadyKernel> kernel_;
   double prepare_seconds_ = 0;
   Index helpers_ = 0;
-  std::vector<Index> units_;         ///< of a state that calls update: those that are noted; empty: all
-  std::vector<std::byte> state_;     ///< the next call starts from it
-  std::optional<double> least_gap_;  ///< the largest of an output, in the best of them
-  int far_worse_ = 0;                ///< outputs
+  std::vector<Index> units_;      ///< of a state that calls update: those that are noted; empty: all
+  std::vector<std::byte> state_;  ///< the next call starts from it
+  std::optional<double> least_gap_, least_part_;  ///< the largest of an output, in the best of them
+  int far_worse_ = 0;                             ///< outputs
 };
 
 template <class T>

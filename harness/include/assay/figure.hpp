@@ -20,6 +20,7 @@ struct Figure {
   std::string unit{};               ///< "bytes", "s" or "%"; empty for counts and ratios
   Better better = Better::neither;  ///< `neither` is told, and judged nowhere
   std::optional<double> bound{};    ///< no right output is better than this
+  std::optional<double> worst{};    ///< of an answer without work; in no file
   std::string tag{};                ///< "allocations_per_call": its name in files
   Join join = Join::most;
   std::string about{};  ///< a sentence for legends and schemas
