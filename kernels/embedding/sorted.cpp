@@ -3,10 +3,9 @@
 // again for each id. Threads divide the columns, so that it does not matter how often an id comes. Limit:
 // gradients of few columns leave threads idle.
 
+#include "embedding/divided.hpp"
 #include "team.hpp"
 #include "tiers.hpp"
-
-#include "assay/ops/embedding.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -78,32 +77,26 @@ class Sorted {
 
 template <class Function>
 auto kernel_of(Function* function, const Problem& p, int threads) {
-  return [=, sorted = Sorted(p)](const EmbeddingBackward::Input& in, EmbeddingBackward::Output& out) mutable {
-    sorted.sort(in.ids);
+  return [=, by_row = Sorted(p)](const EmbeddingBackward::Input& in, EmbeddingBackward::Output& out) mutable {
+    by_row.sort(in.ids);
     on_shares(threads, p.d, [&](Index begin, Index end) {
-      function(p, in.dy.data(), sorted.first(), sorted.order(), begin, end, out.dtable.data());
+      function(p, in.dy.data(), by_row.first(), by_row.order(), begin, end, out.dtable.data());
     });
   };
 }
 
-/// Numbers of dy and of the gradient below which a call is too short for a second thread. Chosen, not
-/// measured: that of sums of channels.
-constexpr Index break_even = 262144;
+}  // namespace
+
+Variant<EmbeddingBackward>::Kernel sorted(const Problem& p, int threads) {
+  return kernel_of(best_of(tiers_in(HWY_DISPATCH_TABLE(columns))).function, p, threads);
+}
 
 const Register registered{[](Registry& r) {
-  const auto tiers = tiers_in(HWY_DISPATCH_TABLE(columns));
   add_tiers<EmbeddingBackward>(
-      r, tiers,
+      r, tiers_in(HWY_DISPATCH_TABLE(columns)),
       {.name = "sorted", .summary = "ids sorted by rows, each of which is written once, vectors of {}"},
       [](const auto& tier, const Problem& p, const auto&) { return kernel_of(tier.function, p, 1); });
-  add_threaded<EmbeddingBackward>(
-      r, "the best tier of sorted on every thread, columns divided",
-      [best = best_of(tiers).function](const Problem& p, const auto&, const Context& context) {
-        const bool too_short = (p.n + p.rows) * p.d < break_even;
-        return kernel_of(best, p, started_team(context, too_short, (p.d + 15) / 16));
-      });
 }};
 
-}  // namespace
 }  // namespace assay::embedding
 #endif

@@ -600,8 +600,8 @@ std::string changed_code(pid_t process) {
     const bool may_be_looked_at = prctl(PR_GET_DUMPABLE) == 1 && std::ifstream("/proc/self/smaps").good();
     return may_be_looked_at && std::filesystem::exists(folder) ? "memory that it hides from its parent" : "";
   }
-  std::error_code unknown;
-  const std::string program = std::filesystem::read_symlink(folder + "exe", unknown).string();
+  std::error_code failed;
+  const std::string program = std::filesystem::read_symlink(folder + "exe", failed).string();
   for (const CodeInMemory& one : code_of(maps)) {
     const std::uint64_t size = one.end - one.begin;
     if (one.file == of_system) {

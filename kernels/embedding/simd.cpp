@@ -1,15 +1,15 @@
-// The idea: masks widen to numbers in registers, so that a byte is read for each and no branch is taken.
+// Dropout. The idea: masks widen to numbers in registers, so that a byte is read for each and no branch is
+// taken.
 
+#include "embedding/divided.hpp"
 #include "team.hpp"
 #include "tiers.hpp"
 
-#include "assay/ops/embedding.hpp"
-
-#define HWY_TARGET_INCLUDE "dropout/simd.cpp"
+#define HWY_TARGET_INCLUDE "embedding/simd.cpp"
 #include "vectors_inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace assay::dropout::HWY_NAMESPACE {
+namespace assay::embedding::HWY_NAMESPACE {
 
 using namespace assay::HWY_NAMESPACE;
 
@@ -27,11 +27,11 @@ void drop(const float* x, const std::uint8_t* keep, float factor, float* y, Inde
   for (; i < last; ++i) some(hn::CappedTag<float, 1>(), x + i, keep + i, factor, y + i);
 }
 
-}  // namespace assay::dropout::HWY_NAMESPACE
+}  // namespace assay::embedding::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace assay::dropout {
+namespace assay::embedding {
 
 HWY_EXPORT(drop);
 
@@ -46,21 +46,18 @@ auto kernel_of(Function* function, const Dropout::Problem& p, int threads) {
   };
 }
 
-/// Elements below which a call is too short for a second thread. Chosen, not measured: that of the formulas
-/// of `pointwise` without an exponential.
-constexpr Index break_even = 131072;
+}  // namespace
+
+Variant<Dropout>::Kernel dropped(const Dropout::Problem& p, int threads) {
+  return kernel_of(best_of(tiers_in(HWY_DISPATCH_TABLE(drop))).function, p, threads);
+}
 
 const Register registered{[](Registry& r) {
-  const auto tiers = tiers_in(HWY_DISPATCH_TABLE(drop));
   add_tiers<Dropout>(
-      r, tiers, {.name = "simd", .summary = "masks widened in registers, vectors of {}"},
+      r, tiers_in(HWY_DISPATCH_TABLE(drop)),
+      {.name = "simd", .summary = "masks widened in registers, vectors of {}"},
       [](const auto& tier, const auto& p, const auto&) { return kernel_of(tier.function, p, 1); });
-  add_threaded<Dropout>(r, "the best SIMD tier on every thread, elements divided",
-                        [best = best_of(tiers).function](const auto& p, const auto&, const Context& context) {
-                          return kernel_of(best, p, started_team(context, p.n < break_even));
-                        });
 }};
 
-}  // namespace
-}  // namespace assay::dropout
+}  // namespace assay::embedding
 #endif
