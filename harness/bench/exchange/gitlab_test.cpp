@@ -1,5 +1,7 @@
 #include "bench/exchange/annotations.hpp"
 
+#include "core/json/json.hpp"
+
 #include <gmock/gmock.h>
 
 namespace assay {

@@ -245,8 +245,8 @@ class Reader {
 
   /// Times of every hundredth step would be taken for a hundred times fewer steps.
   void step(std::string_view cell, double value) {
-    constexpr double most = 9007199254740992;  // 2^53: beyond it not all whole numbers are doubles
-    if (value != std::floor(value) || value > most)
+    constexpr double largest = 9007199254740992;  // 2^53: beyond it not all whole numbers are doubles
+    if (value != std::floor(value) || value > largest)
       refuse(fmt::format("\"{}\" is no number of a step", cell));
     const auto number = static_cast<Index>(value);
     const bool anew = number == 0 && count(Role::process) > 0;  // the next epoch
