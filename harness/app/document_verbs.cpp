@@ -199,9 +199,9 @@ void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
     }
     what = "epochs that were predicted and then run";
   } else if (is("known_bad")) {
-    auto file = value_from<TriedVariants<RejectedCode>>(
+    auto found = value_from<TriedVariants<RejectedCode>>(
         text, where, "write it again: assay check --known-bad --json FILE");
-    std::ranges::move(file.variants, std::back_inserter(evidence.known_bad));
+    std::ranges::move(found.variants, std::back_inserter(evidence.known_bad));
     what = "checks of published code that is known to be bad";
   } else if (is("job")) {
     const Job job = read_phases_json(text, where);
