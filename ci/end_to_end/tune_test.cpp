@@ -30,8 +30,7 @@ constexpr const char* relu =
 
 TEST_F(Tuning, FindsOrRefusesAThresholdAndWritesAConstantOnlyWhenThereIsOne) {
   const Finished done =
-      run(std::string(relu) +
-          "--between naive,flat -o t.json --md t.md --header w.hpp --constant from_w");
+      run(std::string(relu) + "--between naive,flat -o t.json --md t.md --header w.hpp --constant from_w");
   // The machine decides between the two; 3 is for ties everywhere and for curves that come back.
   ASSERT_THAT(done.exit_code, AnyOf(0, 3)) << done.output << done.errors;
   const Json json = Json::parse(folder_.read("t.json"));
