@@ -63,8 +63,12 @@ HWY_INLINE void unrolled(const Body& body) {
 template <Index rows, class Of, std::size_t... i>
 auto one_of(Index row, Index column, const Of&, std::index_sequence<i...>) {
   constexpr auto at = [](std::size_t k) { return static_cast<Index>(k); };
-  static constexpr decltype(Of()(At<1>(), At<1>())) table[] = {
-      Of()(At<at(i) % rows + 1>(), At<at(i) / rows + 1>())...};
+#if HWY_COMPILER_CLANG
+  static const  // Clang 14 instantiates `Of` too late for a constant.
+#else
+  static constexpr
+#endif
+      decltype(Of()(At<1>(), At<1>())) table[] = {Of()(At<at(i) % rows + 1>(), At<at(i) / rows + 1>())...};
   return table[(column - 1) * rows + row - 1];
 }
 // of(At<row>(), At<column>()), a pointer to a function, for numbers known at run time: 1 to `rows` and 1 to
