@@ -1,6 +1,7 @@
 #include "app/verbs.hpp"
 
 #include "app/output.hpp"
+#include "app/progress.hpp"
 #include "assay/error.hpp"
 #include "assay/hooks.hpp"
 #include "assay/pipeline.hpp"

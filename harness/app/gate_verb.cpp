@@ -1,4 +1,5 @@
 #include "app/output.hpp"
+#include "app/progress.hpp"
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"

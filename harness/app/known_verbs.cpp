@@ -3,6 +3,7 @@
 #include "app/known_verbs.hpp"
 
 #include "app/output.hpp"
+#include "app/progress.hpp"
 #include "assay/check.hpp"
 #include "assay/error.hpp"
 #include "assay/pipeline.hpp"

@@ -1,6 +1,7 @@
 // The verbs that predict an epoch: predict, and epoch, which then runs it.
 
 #include "app/output.hpp"
+#include "app/progress.hpp"
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"

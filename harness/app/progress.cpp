@@ -1,3 +1,5 @@
+#include "app/progress.hpp"
+
 #include "app/output.hpp"
 #include "core/files/child_process.hpp"
 #include "core/machine/clock.hpp"

@@ -1,4 +1,4 @@
-#include "app/output.hpp"
+#include "app/progress.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 // with.
 
 #include "app/output.hpp"
+#include "app/progress.hpp"
 #include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"

@@ -1,3 +1,4 @@
+
 #include "app/known_verbs.hpp"
 #include "app/schema_faults_test.hpp"
 #include "app/verbs.hpp"

@@ -1,6 +1,7 @@
 // The verbs `assay tune …`: each measures candidates in turns, rules on them and writes one record.
 
 #include "app/output.hpp"
+#include "app/progress.hpp"
 #include "app/verbs.hpp"
 #include "assay/caches.hpp"
 #include "assay/error.hpp"

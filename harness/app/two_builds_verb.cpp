@@ -2,6 +2,7 @@
 // command, and the self-test.
 
 #include "app/output.hpp"
+#include "app/progress.hpp"
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
