@@ -33,11 +33,6 @@ Buffer<Index> drawn_ids(const embedding::Problem& p, Setting& setting) {
   return out;
 }
 
-/// Another row, where there is one.
-void change(const embedding::Problem& p, Index& id, Rng& rng) {
-  if (p.rows > 1) id = (id + rng.integer(1, p.rows - 1)) % p.rows;
-}
-
 void naive_embedding(const embedding::Problem& p, const Embedding::Input& in, Embedding::Output& out) {
   for (Index i = 0; i < p.n; ++i) {
     for (Index j = 0; j < p.d; ++j) out.y[i * p.d + j] = in.table[in.ids[i] * p.d + j];
@@ -81,10 +76,6 @@ auto Embedding::expect(const Problem& p, const Input& in, Setting& setting) -> E
   return expect_at(elements_of(positions_of(p.n, setting.units), p.d), [&](Index flat) {
     return std::pair{static_cast<double>(in.table[in.ids[flat / p.d] * p.d + flat % p.d]), 0.0};
   });
-}
-
-void Embedding::salt(const Problem& p, const Input&, std::string_view, Index, Index& id, Setting& setting) {
-  change(p, id, setting.rng);
 }
 
 Cost Embedding::cost(const Problem& p) {
@@ -135,11 +126,6 @@ auto EmbeddingBackward::expect(const Problem& p, const Input& in, Setting& setti
     for (Index j = 0; j < p.d; ++j) want.bound[static_cast<std::size_t>(next * p.d + j)] *= g;
   }
   return want;
-}
-
-void EmbeddingBackward::salt(const Problem& p, const Input&, std::string_view, Index, Index& id,
-                             Setting& setting) {
-  change(p, id, setting.rng);
 }
 
 const Corners Dropout::corners = {"n=1|3|7|8|15|16|17|31|33|65|257", "n=64,p=0|50|99", "n=100,values=special",

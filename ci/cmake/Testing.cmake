@@ -2,7 +2,8 @@
 # parts, NAME.0 to NAME.3, and selects by the label: `harness`, `contracts`, `kernels` or `program`. A process for each of
 # two thousand tests would spend most of its time on starting: sanitized, that takes half a second. NAME
 # --gtest_filter=Suite.Test runs a single test. Tests that LONG, a filter, selects are in parts of their own, NAME_long.0
-# and so on, with the label `long`. The sources of a folder are compiled together, or n at a time, each in a namespace of its own.
+# and so on, with the label `long`. The sources of a folder are compiled together, or n at a time, each in a namespace of
+# its own.
 if(ASSAY_BUILD_TESTS)
   enable_testing()
 endif()

@@ -85,10 +85,10 @@ std::string help_of_all() {
   }
   const std::string option = argument.substr(0, argument.find('='));
   for (const Verb& other : verbs()) {
+    if (other.name() != verb.name()) continue;
     const Call its = other.make();
-    const bool knows =
-        std::ranges::any_of(its.options.all(), [&](const Option& one) { return one.is_named(option); });
-    if (other.name() != verb.name() || !knows) continue;
+    if (std::ranges::none_of(its.options.all(), [&](const Option& one) { return one.is_named(option); }))
+      continue;
     throw Error(option, fmt::format("does nothing for `{}`", verb.title()),
                 fmt::format("leave it away; it is an option of `{}`", other.title()));
   }

@@ -90,7 +90,7 @@ Registry registry_with(const std::filesystem::path& plugin) {
   return out;
 }
 
-/// That registry where the head is a plug-in, else nothing.
+/// The registry of a head that is a plug-in; nothing for others.
 std::optional<Registry> operations_of(const std::string& head) {
   return is_shared_library(head) ? std::optional(registry_with(head)) : std::nullopt;
 }

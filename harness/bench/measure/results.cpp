@@ -109,9 +109,11 @@ void describe(Fields& f, TrialResult& trial) {
   constexpr Fields::Rule optional{.optional = true}, terse{.terse = true};
   describe_stored_trial(f, trial);
   // Keys are taken apart where rows are selected, so they must be what they are made of.
-  const std::string made = TrialKey{trial.operation, trial.variant, trial.problem, trial.threads}.text();
-  if (f.reads() && trial.key != made)
-    f.refuse("key", fmt::format("is {}, but the fields beside it make {}", trial.key, made));
+  if (f.reads()) {
+    const std::string made = TrialKey{trial.operation, trial.variant, trial.problem, trial.threads}.text();
+    if (trial.key != made)
+      f.refuse("key", fmt::format("is {}, but the fields beside it make {}", trial.key, made));
+  }
   f("per_step", trial.per_step,
     {.optional = true, .least = 0, .most = most_amount, .about = "occurrences in one training step"});
   f("workload", trial.workload, {.optional = true, .about = "other workloads are not comparable"});

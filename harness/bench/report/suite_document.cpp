@@ -405,7 +405,7 @@ Blocks sizes(const Report& report) {
     if (row.points.size() > 1 && ++drawn <= most_size_plots) {
       plots.push_back(Details{
           name_of(row) + ": " + (row.from.empty() ? Text("from no size on") : "faster from " + from + " on"),
-          {Picture{fmt::format("sizes_{}", drawn), plot_of(row)}}});
+          {Picture{fmt::format("sizes_{}", drawn), sizes_plot(row)}}});
     }
     if (row.slower.empty() && row.undecided.empty()) {
       ++always;

@@ -447,7 +447,7 @@ class CommandTurns {
     return true;
   }
 
-  /// What the steps of a turn, all together, say beside its time.
+  /// Notes what all steps of a turn together say beside its time.
   void note(std::size_t at, const Step& all, double seconds_of_turn, double used_before) {
     Candidate& one = candidates_[at];
     one.peak_bytes = std::max(one.peak_bytes, sessions_[at]->memory());

@@ -82,22 +82,20 @@ std::vector<Index> increasing(std::vector<Index> units) {
   return units;
 }
 
-/// The largest gap among figures that are compared; nothing where there is none.
-std::optional<double> largest_gap(std::span<const Figure> figures) {
-  std::optional<double> out;
-  for (const Figure& one : figures) {
-    if (one.better == Figure::Better::neither) continue;
-    if (const auto gap = gap_of(one)) out = std::max(out.value_or(0), *gap);
-  }
-  return out;
-}
+/// How bad figures of an output are; nothing where none is compared, or tells.
+struct Badness {
+  std::optional<double> gap;   ///< the largest
+  std::optional<double> part;  ///< the largest part of the way from the bound to an answer without work
+};
 
-/// The largest part of the way from the bound to an answer without work; nothing where no figure has both.
-std::optional<double> largest_part_of_worst(std::span<const Figure> figures) {
-  std::optional<double> out;
+Badness badness_of(std::span<const Figure> figures) {
+  Badness out;
   for (const Figure& one : figures) {
-    if (one.bound && one.worst && *one.worst != *one.bound)
-      out = std::max(out.value_or(0), (one.value - *one.bound) / (*one.worst - *one.bound));
+    const auto gap = one.better == Figure::Better::neither ? std::nullopt : gap_of(one);
+    if (!gap) continue;
+    out.gap = std::max(out.gap.value_or(0), *gap);
+    if (one.worst && *one.worst != *one.bound)
+      out.part = std::max(out.part.value_or(0), (one.value - *one.bound) / (*one.worst - *one.bound));
   }
   return out;
 }
@@ -235,11 +233,10 @@ class ErasedTimed final : public Timed {
     return outcome;
   }
 
-  /// Notes figures of an output that is right.
-  void note_figures(std::span<const Figure> figures) {
-    const auto gap = largest_gap(figures), part = largest_part_of_worst(figures);
-    if (gap) least_gap_ = std::min(least_gap_.value_or(*gap), *gap);
-    if (part) least_part_ = std::min(least_part_.value_or(*part), *part);
+  /// Notes how bad figures of an output that is right are.
+  void note(const Badness& now) {
+    if (now.gap) least_.gap = std::min(least_.gap.value_or(*now.gap), *now.gap);
+    if (now.part) least_.part = std::min(least_.part.value_or(*now.part), *now.part);
   }
   /// One call, of which nobody is told.
   void call_unwatched() { kernel_->repeat(output_, 1); }
@@ -310,13 +307,14 @@ class ErasedTimed final : public Timed {
     constexpr double far = 1;
     constexpr int enough = 3;
     const std::vector<Figure> figures = std::exchange(outcome.figures, {});
-    note_figures(figures);
-    const auto gap = largest_gap(figures), part = largest_part_of_worst(figures);
-    if (!gap || *gap <= far + 2 * *least_gap_ || (part && *part <= 2 * *least_part_)) return;
+    const Badness now = badness_of(figures);
+    note(now);
+    if (!now.gap || *now.gap <= far + 2 * *least_.gap) return;
+    if (now.part && *now.part <= 2 * *least_.part) return;
     if (++far_worse_ < enough) return;
     outcome.reject(
         fmt::format("is far worse in some calls than in others: {}, where it had a gap of {:.2f} %",
-                    in_words(figures), 100 * *least_gap_));
+                    in_words(figures), 100 * *least_.gap));
   }
 
   Subject& subject_;
@@ -326,8 +324,8 @@ class ErasedTimed final : public Timed {
   Index helpers_ = 0;
   std::vector<Index> units_;      ///< of a state that calls update: those that are noted; empty: all
   std::vector<std::byte> state_;  ///< the next call starts from it
-  std::optional<double> least_gap_, least_part_;  ///< the largest of an output, in the best of them
-  int far_worse_ = 0;                             ///< outputs
+  Badness least_;                 ///< of the best output
+  int far_worse_ = 0;             ///< outputs
 };
 
 template <class T>
@@ -457,7 +455,7 @@ class ErasedWorkload final : public Workload {
     timed.repeat(1);
     Agreement outcome = guards_of(subject_.contract.outputs(output.get())) & judge(output);
     if (outcome.agrees) outcome.figures = figures(output);
-    timed.note_figures(outcome.figures);
+    timed.note(badness_of(outcome.figures));
     if (variant == naive) naive_error_ = outcome.rms_error();
     const bool once = rehearsal_seconds <= 0;
     const Fill fill = subject_.setting.fill;

@@ -23,6 +23,15 @@ struct Problem {
   }
 };
 
+/// What both contracts do with ids.
+struct Ids {
+  /// Another row, where there is one.
+  static void salt(const Problem& p, const auto& /*input*/, std::string_view, Index, Index& id,
+                   Setting& setting) {
+    if (p.rows > 1) id = (id + setting.rng.integer(1, p.rows - 1)) % p.rows;
+  }
+};
+
 }  // namespace embedding
 
 /// y[i, :] = table[ids[i], :], with ids in [0, rows).
@@ -30,7 +39,7 @@ struct Problem {
 /// Bound: 0, since numbers are moved.
 ///
 /// Source: Bengio et al., A neural probabilistic language model, JMLR 3, 2003, section 2.
-struct Embedding : FromParts<Embedding> {
+struct Embedding : FromParts<Embedding>, embedding::Ids {
   static constexpr std::string_view name = "embedding";
   static constexpr std::string_view about = "y[i, :] = table[ids[i], :], f32";
 
@@ -51,7 +60,6 @@ struct Embedding : FromParts<Embedding> {
   static const Corners corners;
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, Index& id, Setting&);
   /// A row for each id; those that an id before had may be at hand.
   static Cost cost(const Problem&);
   /// A unit is a row of y.
@@ -66,7 +74,7 @@ extern template class detail::TypedOperation<Embedding>;
 ///
 /// Source: the gradient of the above; PyTorch (derivatives.yaml, embedding_dense_backward), without a
 /// padding_idx and not scaled by frequency.
-struct EmbeddingBackward : FromParts<EmbeddingBackward> {
+struct EmbeddingBackward : FromParts<EmbeddingBackward>, embedding::Ids {
   static constexpr std::string_view name = "embedding_backward";
   static constexpr std::string_view about = "dtable[r, :] = sum of dy[i, :] over ids[i] = r, f32";
 
@@ -89,9 +97,8 @@ struct EmbeddingBackward : FromParts<EmbeddingBackward> {
 
   static const Corners corners;
   static Input make_input(const Problem&, Setting&);
-  /// Of large tables a sample of rows, half of them such as ids name.
+  /// A sample of the rows of large tables, half of them named by ids.
   static Expected expect(const Problem&, const Input&, Setting&);
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, Index& id, Setting&);
   static Index terms(const Problem& p) { return p.n; }
   static double flops(const Problem& p) { return product(p.n, p.d); }
   static double expected_bytes(const Problem& p) { return samples(p) ? 0 : FromParts::expected_bytes(p); }
