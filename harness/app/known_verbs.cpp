@@ -252,7 +252,7 @@ template <class One>
 Outcome ended(const CheckOptions& options, TriedVariants<One> found, std::string text, const Outcome& outcome,
               const std::string& next) {
   for (const std::string& line : outcome.besides) text += wrapped(line, widest, "  ") + "\n";
-  if (fails(outcome.word) && !options.quiet) text += "next: " + next + "\n";
+  if (fails(outcome.word) && !options.quiet) text += next_line(next);
   text += wrapped(outcome.line(), widest, "  ") + "\n";
   found.exit_code = outcome.exit_code();
   put(options.json, text, json_text(to_value(found)));

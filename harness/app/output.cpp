@@ -206,12 +206,14 @@ void append_to_file(const std::filesystem::path& file, std::string_view text, co
 std::string ending(const std::string& next, const Outcome& outcome) {
   std::string out;
   for (const std::string& line : outcome.besides) out += line + "\n";
+  return out + (next.empty() ? "" : next_line(next)) + outcome.line() + "\n";
+}
+
+std::string next_line(const std::string& command) {
   constexpr std::string_view usual = "assay ";
-  const bool named = next.starts_with(usual);
-  if (!next.empty()) {
-    out += fmt::format("next: {}{}\n", named ? called_as() + " " : "", next.substr(named ? usual.size() : 0));
-  }
-  return out + outcome.line() + "\n";
+  const bool named = command.starts_with(usual);
+  return fmt::format("next: {}{}\n", named ? called_as() + " " : "",
+                     command.substr(named ? usual.size() : 0));
 }
 
 std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder) {

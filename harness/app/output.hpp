@@ -44,6 +44,9 @@ void append_to_file(const std::filesystem::path& file, std::string_view text, co
 /// last the outcome.
 std::string ending(const std::string& next, const Outcome& outcome);
 
+/// The line that names a command to go on with. A command of assay's is one of this program, as it was called.
+std::string next_line(const std::string& command);
+
 /// Writes <folder>/<machine key>/<suite>.md, .json and .csv, makes the folders, and returns the path of the
 /// first.
 std::filesystem::path write_report(const Report& report, const std::filesystem::path& folder);

@@ -230,11 +230,9 @@ Outcome one_epoch(const std::filesystem::path& file, const EpochOptions& options
   if (!options.markdown.empty()) write_file(options.markdown, to_markdown(known));
   write_page(options.page, [&] { return doc::to_page(document_of(known, prediction->made)); });
   const bool missed = known.known && known.known->missed();
-  std::string next;
-  if (missed)
-    next = fmt::format("next: once more, beside nothing else:  assay epoch --job {}\n",
-                       shell_word(file.string()));
-  put(options.json, to_text(known, losses_line(job.plan, epoch.times) + next),
+  const std::string again =
+      fmt::format("assay epoch --job {}  # beside nothing else", shell_word(file.string()));
+  put(options.json, to_text(known, losses_line(job.plan, epoch.times) + (missed ? next_line(again) : "")),
       to_json(known, prediction->made));
   if (!options.log.empty()) {
     append_to_file(options.log, to_line(logged_epoch(*prediction, epoch, known, hash)) + "\n",

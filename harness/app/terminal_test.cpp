@@ -131,6 +131,7 @@ TEST(Ending, HasTheVerdictLastAndTheNextCommandBeforeIt) {
   EXPECT_EQ(ending("assay check", outcome),
             "REGRESSION: a is slower\nnext: assay check\nWRONG: b disagrees\n");
   EXPECT_EQ(ending("", {Word::passed, "all well"}), "PASSED: all well\n");
+  EXPECT_EQ(next_line("make"), "next: make\n");
 }
 
 }  // namespace

@@ -407,10 +407,10 @@ Outcome prepare_verb(const PrepareOptions& options) {
   if (foreign) require_none_of_kernels(builds);
   const Bundle sides = sides_of(builds, project, Progress().hooks());
   write_bundle(options.output, sides);
-  print_visible(stdout, "{}: base {}, {} layouts; head {}, {} layouts\nnext: assay gate --bundle {}{}\n",
-                options.output.string(), sides.base.name, sides.base.links.size(), sides.head.name,
-                sides.head.links.size(), shell_word(options.output.string()),
-                foreign ? "" : " --suite SUITE");
+  print_visible(stdout, "{}: base {}, {} layouts; head {}, {} layouts\n{}", options.output.string(),
+                sides.base.name, sides.base.links.size(), sides.head.name, sides.head.links.size(),
+                next_line(fmt::format("assay gate --bundle {}{}", shell_word(options.output.string()),
+                                      foreign ? "" : " --suite SUITE")));
   return {};
 }
 

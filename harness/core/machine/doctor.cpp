@@ -282,7 +282,7 @@ std::string to_text(const Examination& examination) {
       out += fmt::format("{:<9} {}: {}\n", "", severities[static_cast<std::size_t>(finding.severity)],
                          finding.remedy);
   }
-  out += "next: assay check, then assay run --suite NAME\n";
+  out += fmt::format("next: {0} check, then {0} run --suite NAME\n", called_as());
   const auto tightest = tightest_gate_percent(examination.noise.smallest_visible);
   out += !examination.fit_for_five_percent_gate ? "UNFIT for a 5 % gate now" : "FIT for a 5 % gate";
   if (examination.fit_for_five_percent_gate && *tightest <= 3)
