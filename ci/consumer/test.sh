@@ -36,19 +36,19 @@ grep -q dlsym "$work/build/hidden_code_table.cpp" || {
   fail 'the table of code does not say that looks_up_its_library calls dlsym'
 }
 
-expect() {  # PROGRAM EXIT_CODE: runs its check, keeps the output
+expect() {  # PROGRAM EXIT_CODE: checks the operation that it brings a kernel for, keeps the output
   status=0
-  "$work/build/$1" check >"$work/$1.out" 2>&1 || status=$?
-  [ "$status" -eq "$2" ] || { tail -n 20 "$work/$1.out"; fail "'$1 check' exits $status, expected $2"; }
+  "$work/build/$1" check gemm >"$work/$1.out" 2>&1 || status=$?
+  [ "$status" -eq "$2" ] || { tail -n 20 "$work/$1.out"; fail "'$1 check gemm' exits $status, expected $2"; }
 }
 expect right 0
-grep -q unrolled_by_two "$work/right.out" || fail "'right check' does not name its variant"
+grep -q unrolled_by_two "$work/right.out" || fail "'right check gemm' does not name its variant"
 expect wrong 1
-tail -n 12 "$work/wrong.out" | grep -q without_tail || fail "the last lines of 'wrong check' do not name without_tail"
+tail -n 12 "$work/wrong.out" | grep -q without_tail || fail "the last lines of 'wrong check gemm' do not name without_tail"
 expect hidden 1
 tail -n 1 "$work/hidden.out" | grep -q 'WRONG: gemm/looks_up_its_library' ||
-  fail "the last line of 'hidden check' does not name looks_up_its_library"
+  fail "the last line of 'hidden check gemm' does not name looks_up_its_library"
 grep -q 'calls dlsym, which hides' "$work/hidden.out" ||
-  fail "'hidden check' does not say that looks_up_its_library calls dlsym"
+  fail "'hidden check gemm' does not say that looks_up_its_library calls dlsym"
 [ ! -x "$work/build/beside" ] || "$work/build/beside" list gemm | grep -q packed ||
   fail "'beside list gemm' does not name the variants of assay::kernels"
