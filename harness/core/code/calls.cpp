@@ -18,6 +18,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 
@@ -153,8 +154,9 @@ bool is_operator_of_memory(std::string_view name) {
 }
 
 /// Notes functions that a library defines for those who are linked now. Only strong ones of C++: weak ones
-/// are templates and inline functions, which every file may have.
-void note_functions(const std::filesystem::path& library, bool strong_alone, Names& out) {
+/// are templates and inline functions, which every file may have, as it may those of which the library keeps
+/// strong ones since old programs called them.
+void note_functions(const std::filesystem::path& library, bool is_of_cpp, Names& out) {
   const ElfOutcome outcome = read_elf(library);
   if (!outcome.unreadable.empty()) return;
   std::string_view versions;
@@ -162,16 +164,23 @@ void note_functions(const std::filesystem::path& library, bool strong_alone, Nam
     if (section.type == SHT_GNU_versym) versions = section.bytes;
   }
   const auto& symbols = outcome.file.dynamic_symbols;
+  Names found, inline_now;
   for (std::size_t i = 0; i < symbols.size(); ++i) {
     const bool is_function = symbols[i].type == STT_FUNC || symbols[i].type == STT_GNU_IFUNC;
     if (!is_function || symbols[i].section == SHN_UNDEF) continue;
-    if (strong_alone && symbols[i].binding != STB_GLOBAL) continue;
+    if (is_of_cpp && symbols[i].binding != STB_GLOBAL) continue;
     constexpr std::uint16_t of_old_programs = 0x8000;
     std::uint16_t version = 0;
     if ((i + 1) * sizeof version <= versions.size())
       std::memcpy(&version, versions.data() + i * sizeof version, sizeof version);
-    if ((version & of_old_programs) == 0) out.emplace(symbols[i].name);
+    if ((version & of_old_programs) == 0) {
+      found.emplace(symbols[i].name);
+    } else if (is_of_cpp) {
+      const std::string name = demangled(symbols[i].name);
+      if (name.substr(0, name.find('(')).find('<') != std::string::npos) inline_now.emplace(symbols[i].name);
+    }
   }
+  std::ranges::set_difference(found, inline_now, std::inserter(out, out.end()));
 }
 
 int note_library(dl_phdr_info* library, std::size_t, void* data) {
