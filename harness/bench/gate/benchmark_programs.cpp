@@ -591,8 +591,9 @@ void require_time_for(const BenchmarkProgram& program, const TwoBuilds& run) {
   if (static_cast<double>(run.policy.screen) * launch <= run.budget_seconds) return;
   const double needed = static_cast<double>(run.policy.looks.front()) * launch;
   throw Error(program.program.string(),
-              fmt::format("its start-up takes {}, and {} benchmarks need about {:.0f} min",
-                          seconds_text(program.startup_seconds), program.benchmarks.size(), needed / 60),
+              fmt::format("its start-up takes {}, and {} benchmarks need about {}",
+                          seconds_text(program.startup_seconds), program.benchmarks.size(),
+                          needed < 90 ? seconds_text(needed) : fmt::format("{:.0f} min", needed / 60)),
               fmt::format("--budget {:.0f}, or select some of them with -k", std::ceil(needed / 10) * 10));
 }
 
