@@ -92,7 +92,8 @@ TEST(Plugin, IsRejectedForWhatItDoesWhileTimed) {
           with_fault(fault, std::string("run scale/n=64 -k '") + kernels + "' -o r.json", folder);
       EXPECT_NE(run.exit_code, 0) << fault << run.output;
       EXPECT_THAT(run.output, HasSubstr(said)) << fault << run.errors;
-      for (const Json& trial : Json::parse(folder.read("r.json")).at("trials")) {
+      const Json results = Json::parse(folder.read("r.json"));
+      for (const Json& trial : results.at("trials")) {
         EXPECT_EQ(trial.at("launches").empty(), trial.at("variant") == "plain") << fault << run.output;
       }
     }
