@@ -84,5 +84,33 @@ TEST(Shapes, ComplainOfTheWordAtFault) {
   EXPECT_THAT(complaint(" "), HasSubstr("names no case"));
 }
 
+// The sanitizers watch: sums and products of what is written here would be no numbers.
+TEST(Shapes, OfHugeNumbersAreComplainedOfOrEnd) {
+  EXPECT_THAT(problems("doubling/rows=1,columns=2..9:x9223372036854775807"),
+              ElementsAre("doubling/rows=1,columns=2"));
+  EXPECT_THAT(problems("doubling/rows=1,columns=2..9:+9223372036854775807"),
+              ElementsAre("doubling/rows=1,columns=2"));
+  EXPECT_THAT(complaint("conv/ic1ih1oc1kh9223372036854775807"), HasSubstr("'kh' has no extent behind it"));
+  EXPECT_THAT(complaint("conv/ic1ih8oc1kh3dh9223372036854775807"), HasSubstr("'dh' has no extent"));
+  EXPECT_THAT(complaint("conv/ic1ih1oc1kh2147483648dh2147483648sh2147483648oh2147483648"),
+              HasSubstr("conv2d"))
+      << "the registry of this test has none";
+}
+
+// All of them together would not fit into memory.
+TEST(Shapes, AreCountedBeforeTheyAreMade) {
+  EXPECT_THAT(complaint("doubling/rows=1..10000:+1,columns=1..10000:+1"), HasSubstr("more than 10000"));
+  std::string sweeps = "doubling/columns=1,rows=1";
+  for (int i = 0; i < 20'000; ++i) sweeps += "|1..9999:+1";
+  EXPECT_THAT(complaint(sweeps), HasSubstr("more than 10000"));
+}
+
+TEST(Shapes, MayBeLongerThanTheNameOfAFile) {
+  static const Registry registry = testing::doubling_registry();
+  std::string many = "doubling/columns=1,rows=1";
+  for (int i = 2; i <= 1000; ++i) many += "|" + std::to_string(i);
+  EXPECT_EQ(load_suite(many, registry).cases.size(), 1000U);
+}
+
 }  // namespace
 }  // namespace assay::shapes_test

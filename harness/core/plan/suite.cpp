@@ -131,13 +131,18 @@ const Operation& operation_of(const Registry& registry, const Case& row, const s
   }
 }
 
-/// More would be a mistake: a sweep over several fields multiplies.
+/// More would be a mistake.
 constexpr std::size_t most_cases = 10'000;
 
 constexpr std::string_view how = "write it as gemm/m=512,n=512,k=64..4096:x2; `assay list` names fields";
 
 [[noreturn]] void refuse_word(std::string_view word, const std::string& what, std::string_view remedy = how) {
   throw Error("'" + std::string(word) + "'", what, std::string(remedy));
+}
+
+/// Asked before so many are made: a sweep over several fields multiplies.
+void require_few(std::string_view word, std::size_t cases) {
+  if (cases > most_cases) refuse_word(word, fmt::format("stands for more than {} cases", most_cases));
 }
 
 Index number_in(std::string_view word, std::string_view text) {
@@ -157,13 +162,13 @@ std::vector<std::string> sweep(std::string_view word, std::string_view text) {
   const bool multiplies = step.starts_with('x');
   if (!multiplies && !step.starts_with('+'))
     refuse_word(word, fmt::format("'{}' is no step, such as x2 or +64", step));
-  const Index by = number_in(word, step.substr(1));
+  // More leads beyond every last extent, and sums and products stay numbers.
+  const Index by = std::min(number_in(word, step.substr(1)), largest_extent + 1);
   if (first < 1 || last < first || last > largest_extent || by < (multiplies ? 2 : 1))
     refuse_word(word, fmt::format("'{}' goes nowhere: it has to grow from 1 or more", text));
   std::vector<std::string> out;
   for (Index next = first; next <= last; next = multiplies ? next * by : next + by) {
-    if (out.size() == most_cases)
-      refuse_word(word, fmt::format("'{}' stands for more than {} extents", text, most_cases));
+    require_few(word, out.size() + 1);
     out.push_back(std::to_string(next));
   }
   return out;
@@ -177,6 +182,7 @@ std::vector<std::string> values_of(std::string_view word, std::string_view text,
       out.emplace_back(part);
     } else {
       const std::vector<std::string> several = sweep(word, part);
+      require_few(word, out.size() + several.size());
       out.insert(out.end(), several.begin(), several.end());
     }
   }
@@ -191,14 +197,14 @@ std::vector<std::string> problems_of(std::string_view word, std::string_view fie
     if (equals == std::string_view::npos)
       refuse_word(word, fmt::format("'{}' is no field with a value", one));
     const std::string_view name = one.substr(0, equals);
+    const auto values = values_of(word, one.substr(equals + 1), name == trace_field);
+    require_few(word, out.size() * values.size());
     std::vector<std::string> longer;
     for (const std::string& before : out) {
-      for (const std::string& value : values_of(word, one.substr(equals + 1), name == trace_field)) {
+      for (const std::string& value : values)
         longer.push_back(fmt::format("{}{}{}={}", before, before.empty() ? "" : ",", name, value));
-      }
     }
     out = std::move(longer);
-    if (out.size() > most_cases) refuse_word(word, fmt::format("stands for more than {} cases", most_cases));
   }
   return out;
 }
@@ -276,7 +282,9 @@ std::map<std::string, Index, std::less<>> letters_of(std::string_view word, std:
                   fmt::format("'{}' is no letter of a convolution",
                               letters.empty() ? descriptor.substr(at) : letters),
                   fmt::format("benchdnn's are {}", known));
-    if (!value) refuse_word(word, fmt::format("'{}' has no number behind it", letters));
+    // Products of two extents stay numbers.
+    if (!value || *value > largest_extent)
+      refuse_word(word, fmt::format("'{}' has no extent behind it", letters));
     if (!out.emplace(letters, *value).second) refuse_word(word, fmt::format("'{}' stands twice", letters));
   }
   return out;
@@ -434,7 +442,8 @@ void describe(Fields& f, Suite& suite) {
 }
 
 Suite load_suite(const std::filesystem::path& asked, const Registry& registry) {
-  const bool is_there = std::filesystem::exists(asked);
+  std::error_code too_long;  // cases may be longer than a file's name
+  const bool is_there = std::filesystem::exists(asked, too_long);
   if (!is_there && names_shapes(asked.string())) return suite_of_shapes(asked.string(), registry);
   const std::filesystem::path path = is_there ? asked : of_that_name(asked);
   const Json json = parse_json(contents(path), path.string());
