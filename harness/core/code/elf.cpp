@@ -69,7 +69,12 @@ class Reader {
     for (std::uint64_t i = 0; i < header_.e_shnum; ++i) {
       headers_.push_back(at<Elf64_Shdr>(header_.e_shoff + i * sizeof(Elf64_Shdr)));
     }
+    std::uint64_t in_tables = 0;
     for (const Elf64_Shdr& h : headers_) {
+      // Tables that overlap could make a small file stand for any number of symbols.
+      if (h.sh_type == SHT_SYMTAB || h.sh_type == SHT_DYNSYM || h.sh_type == SHT_RELA)
+        in_tables += range(h.sh_offset, h.sh_size).size();
+      if (in_tables > file_.content.size()) throw Unreadable{"has tables that overlap"};
       const bool empty = h.sh_type == SHT_NOBITS || h.sh_type == SHT_NULL;
       file_.sections.push_back({.name = text(header(header_.e_shstrndx), h.sh_name),
                                 .type = h.sh_type,
@@ -245,7 +250,7 @@ std::string ProgramImage::meaning(std::uint64_t address, std::size_t size) const
   if (const auto label = labels_.find(address); label != labels_.end()) return std::string(label->second);
   const ElfSection* section = section_at(address);
   if (section == nullptr || (section->bytes.empty() && (section->flags & SHF_WRITE) == 0)) return "";
-  if (section->name.starts_with(".plt")) return import_behind(*section, address);
+  if (section->name.starts_with(".plt") && !section->bytes.empty()) return import_behind(*section, address);
   if ((section->flags & SHF_WRITE) != 0) {
     const LinkedObject* ends_here = named_at(address - 1);
     return ends_here == nullptr ? "" : fmt::format("end of {}:{}", ends_here->file, ends_here->name);
@@ -289,7 +294,7 @@ std::string ProgramImage::content_of(const LinkedObject& object) const {
   const ElfSection* section = section_at(object.address);
   if (section->bytes.empty()) return fmt::format("{} bytes", object.size);
   std::string out(section->bytes.substr(object.address - section->address, object.size));
-  const std::uint64_t end = object.address + object.size;
+  const std::uint64_t end = object.address + out.size();  // no symbol is trusted to end within its section
   std::map<std::uint64_t, std::string> leads_to;
   for (auto at = pointers_.lower_bound(object.address); at != pointers_.end() && at->first < end; ++at)
     leads_to[at->first] = meaning(at->second, text);

@@ -183,7 +183,8 @@ class Walk {
                            std::string& bytes) const {
     for (std::size_t r = 0; r + 1 < relocations.size(); ++r) {
       const std::uint64_t at = relocations[r].at;
-      if (relocations[r].type != R_X86_64_64 || relocations[r + 1].at != at + 8 || at + 24 > bytes.size() ||
+      if (relocations[r].type != R_X86_64_64 || relocations[r + 1].at != at + 8 || bytes.size() < 24 ||
+          at > bytes.size() - 24 ||
           std::filesystem::path(text_at(object, relocations[r])).lexically_normal() !=
               program_.object(object).source) {
         continue;
