@@ -315,15 +315,18 @@ void describe(Fields& f, Build& build) {
 }
 
 void describe(Fields& f, SequentialPolicy& policy) {
-  constexpr Fields::Rule ratio{.above = 1, .most = 1e6}, share{.above = 0, .most = 1};
+  // No interval is so doubtful that no launch would do, and what follows from a number of launches takes time
+  // that grows with its square.
+  constexpr Fields::Rule ratio{.above = 1, .most = 1e6}, share{.above = 0, .most = 0.5},
+      launches{.low = 1, .high = 1000};
   f("margin", policy.margin, ratio);
   f("same_limit", policy.same_limit, ratio);
   f("level", policy.level, share);
   f("same_level", policy.same_level, share);
   f("control_margin", policy.control_margin, ratio);
-  f("screen", policy.screen, {.low = 1, .high = most});
+  f("screen", policy.screen, launches);
   f("family", policy.family, {.optional = true, .low = 0, .high = most});
-  f("looks", policy.looks, {.low = 1, .high = most});
+  f("looks", policy.looks, launches);
   if (!f.reads()) return;
   if (policy.looks.empty()) f.refuse("looks", "is empty");
   if (std::ranges::adjacent_find(policy.looks, std::greater_equal{}) != policy.looks.end()) {
