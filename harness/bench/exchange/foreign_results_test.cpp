@@ -123,6 +123,17 @@ TEST_F(ForeignResults, OfNvbenchAreItsSamplesWhereTheyAreBesideIt) {
   EXPECT_THAT(bad.remark, HasSubstr("were left out"));
 }
 
+// /dev/zero has no end, and no file has a name of a thousand letters.
+TEST_F(ForeignResults, OfNvbenchTakeNoSamplesFromWhatIsNoFile) {
+  for (const std::string& name : {std::string("/dev/zero"), std::string(1000, 'a')}) {
+    const std::string times = R"({"tag": "nv/json/bin:nv/cold/sample_times", "name": "Sample Times File",
+    "data": [{"name": "filename", "type": "string", "value": ")" +
+                              name + R"("}]}, )";
+    const Results results = read(nvbench_file(times + duration("nv/cold/time/gpu/mean", "0.5")));
+    EXPECT_DOUBLE_EQ(results.trials[0].launches[0][0].seconds, 0.5);
+  }
+}
+
 TEST_F(ForeignResults, OfNvbenchWithoutSamplesAreItsMedianOrItsMean) {
   const std::string mean = duration("nv/cold/time/gpu/mean", "0.002"),
                     median = duration("nv/cold/time/gpu/median", "0.001");
@@ -262,6 +273,14 @@ TEST_F(ForeignResults, OfAsvHaveATrialPerSetOfParameters) {
   EXPECT_DOUBLE_EQ(results.trials[2].launches.at(0).at(0).seconds, 3e-3);
   EXPECT_THAT(results.trials[2].remark, HasSubstr("--record-samples"));
   EXPECT_EQ(results.trials[4].skipped, "reports: no time, but what its name tracks");
+}
+
+TEST_F(ForeignResults, OfAsvHaveSomeParameters) {
+  std::string axes = "[1]";
+  for (int i = 0; i < 64; ++i) axes += ", [1]";
+  EXPECT_THAT(reading(R"({"result_columns": ["result", "params"], "results": {"s.time_f": [[1e-3], [)" +
+                      axes + "]]}}"),
+              says("has more than 64 parameters"));
 }
 
 TEST_F(ForeignResults, OfLlamaBenchAreToldApartByTheirTests) {

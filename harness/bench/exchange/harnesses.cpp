@@ -19,6 +19,7 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -165,10 +166,13 @@ Launch sample_times(const JsonField& summary, const std::filesystem::path& folde
   const auto name = value_of(summary, "filename");
   if (!name) return {};
   std::filesystem::path file = folder / name->text();
+  // Whatever else lies there may have no end.
+  std::error_code none;
+  const auto is_there = [&] { return std::filesystem::is_regular_file(file, none); };
   // Versions before 2025 wrote the name relative to their working directory.
-  if (!std::filesystem::exists(file))
+  if (!is_there())
     file = folder / std::filesystem::path(name->text()).parent_path().filename() / file.filename();
-  if (!std::filesystem::exists(file)) return {};
+  if (!is_there()) return {};
   const std::string bytes = read_file(file);
   if (bytes.size() % sizeof(float) != 0) {
     throw Error(file.string(),
@@ -372,14 +376,18 @@ void read_asv(const ResultFile& file, Results& out) {
     };
     const auto results = cell("result"), parameters = cell("params"), samples = cell("samples");
     if (!results) continue;
+    std::vector<std::vector<JsonField>> axes;
+    for (const JsonField& axis : parameters ? parameters->items() : std::vector<JsonField>())
+      axes.push_back(axis.items());
+    constexpr std::size_t most_axes = 64;  // each is in the name of every set
+    if (axes.size() > most_axes) parameters->refuse(fmt::format("has more than {} parameters", most_axes));
     const std::vector<double> values = samples_in(*results);
     const std::vector<JsonField> all = samples ? samples->items() : std::vector<JsonField>();
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::string set;
       std::size_t rest = i;
-      const std::vector<JsonField> axes = parameters ? parameters->items() : std::vector<JsonField>();
       for (std::size_t axis = axes.size(); axis-- > 0;) {
-        const std::vector<JsonField> choices = axes[axis].items();
+        const std::vector<JsonField>& choices = axes[axis];
         if (choices.empty()) continue;
         const Json& choice = choices[rest % choices.size()].value();
         set = fmt::format("{}{}{}", choice.is_string() ? choice.text() : choice.dump(),

@@ -559,6 +559,7 @@ ReportedTimes times_in(const std::string& results, const std::string& where,
     }
     const bool by_processor = settings_of(trial.key).clock == BenchmarkClock::processor;
     for (const Launch& repetition : trial.launches) {
+      if (repetition.empty()) continue;  // of another format than the program's own
       const double seconds = by_processor ? repetition.front().cpu_seconds : repetition.front().seconds;
       if (seconds > 0 && std::isfinite(seconds)) one.seconds.push_back(seconds);
     }

@@ -107,6 +107,15 @@ TEST(BenchmarkTimes, HaveTheCountersWhoseDirectionIsKnown) {
               ::testing::ThrowsMessage<Error>(::testing::HasSubstr("--counter hits: says no direction")));
 }
 
+TEST(BenchmarkTimes, AreNoneOfALaunchWithoutSlices) {
+  const std::string text = R"({"schema": "assay.result/1", "suite": "s", "trials": [
+    {"key": "o/v/p#1", "operation": "o", "variant": "v", "problem": "p", "launches": [{"seconds": []}]
+    }
+  ]
+})";
+  EXPECT_THAT(times_in(text, "b").at("o/v/p#1").seconds, IsEmpty());
+}
+
 TEST(BenchmarkTimes, OfAProgramThatBrokeOffAreThoseBefore) {
   const std::string text = whole_file;
   const ReportedTimes times = times_in(text.substr(0, text.find("\"C\"")), "b");
