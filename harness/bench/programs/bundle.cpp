@@ -32,7 +32,8 @@ Programs side_from(const BundledSide& bundled, const fs::path& folder) {
   Programs out = bundled.side;
   for (const BundledLink& link : bundled.links) {
     const fs::path file = folder / link.file;
-    if (!fs::is_regular_file(file)) {
+    std::error_code no_name;
+    if (!fs::is_regular_file(file, no_name)) {
       throw Error(file.string(), "is missing from its bundle", "copy the whole folder, or prepare it again");
     }
     if (fnv1a(read_file(file)) != link.hash) {

@@ -34,6 +34,12 @@ class Bundles : public ::testing::Test {
     EXPECT_THAT([&] { read_bundle(folder); },
                 ThrowsMessage<Error>(AllOf(HasSubstr(what), HasSubstr(remedy))));
   }
+  void edit_list(void (*edit)(BundleFile&)) const {
+    const fs::path list = folder / "bundle.json";
+    auto file = value_from<BundleFile>(read_file(list), list.string(), "");
+    edit(file);
+    write_file(list, json_text(to_value(file)));
+  }
   ScratchFolder scratch;
   fs::path folder = scratch.path() / "bundle";
 };
@@ -81,14 +87,18 @@ TEST_F(Bundles, AreRefusedWhereAProgramMayNotBeExecuted) {
   expect_refused(folder, "may not be executed", "chmod");
 }
 
+TEST_F(Bundles, AreRefusedWhereAProgramHasANameThatNoFileHas) {
+  write_bundle(folder, made());
+  edit_list([](BundleFile& file) { file.base.links.at(0).file = std::string(1000, 'p'); });
+  expect_refused(folder, "is missing from its bundle", "copy the whole folder");
+}
+
 TEST_F(Bundles, AreRefusedByAProcessorThatCanDoLess) {
   write_bundle(folder, made());
-  const fs::path list = folder / "bundle.json";
-  const Json json = parse_json(read_file(list), list.string());
-  auto file = value_from<BundleFile>(JsonField(json, list.string(), ""));
-  file.processor = "a processor of tomorrow";
-  file.instruction_sets.push_back("avx4096");
-  write_file(list, json_text(to_value(file)));
+  edit_list([](BundleFile& file) {
+    file.processor = "a processor of tomorrow";
+    file.instruction_sets.push_back("avx4096");
+  });
   expect_refused(folder, "a processor of tomorrow has avx4096", "on a machine of this kind");
 }
 

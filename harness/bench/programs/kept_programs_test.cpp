@@ -62,6 +62,8 @@ TEST_F(KeptPrograms, AreNoneInAFolderThatIsNotFinished) {
   keep_links({{made("p-0")}, ""}, kept);
   write_file(kept / "links.json", "{\"files\": [\"p-0\"");
   EXPECT_FALSE(kept_links(kept, 1));
+  write_file(kept / "links.json", "{\"files\": [\"" + std::string(1000, 'p') + "\"], \"remark\": \"\"}");
+  EXPECT_FALSE(kept_links(kept, 1)) << "no file has so long a name";
 }
 
 TEST_F(KeptPrograms, ReplaceTheOlderOnes) {

@@ -314,7 +314,7 @@ Words linked_to(const LinkRecipe& recipe, const std::string& output) {
   Words out;
   for (const std::string& word : recipe.link) {
     if (word.find("--dependency-file=") != std::string::npos) {
-      if (out.back() == "-Xlinker") out.pop_back();
+      if (!out.empty() && out.back() == "-Xlinker") out.pop_back();
     } else {
       out.push_back(out.empty() || out.back() != "-o" ? word : output);
     }
@@ -378,7 +378,8 @@ std::optional<Links> kept_links(const fs::path& folder, int count) {
   }
   for (fs::path& file : links.files) {
     file = folder / file;
-    if (!fs::is_regular_file(file)) return std::nullopt;
+    std::error_code no_name;
+    if (!fs::is_regular_file(file, no_name)) return std::nullopt;
   }
   const std::size_t wanted = static_cast<std::size_t>(std::max(count, 1));
   if (links.files.empty()) return std::nullopt;

@@ -159,6 +159,11 @@ TEST(Reordered, DrawsAnotherOrderFromAnotherSeedAndTheSameFromTheSame) {
   EXPECT_NE(order(twelve(""), 1), link_recipe(twelve(""), "assay").objects);
 }
 
+TEST(LinkedTo, LeavesOutADependencyFileThatNothingStandsBefore) {
+  const LinkRecipe recipe = link_recipe("--dependency-file=d a.o b.o -o assay\n", "assay");
+  EXPECT_THAT(linked_to(recipe, "out"), ElementsAre("a.o", "b.o", "-o", "out"));
+}
+
 TEST(Reordered, KeepsTheOrderOfCommonObjectsWhenOneSideHasMore) {
   Words more = order(twelve(" k/added.o"), 3);
   ASSERT_EQ(std::erase(more, "k/added.o"), 1U);
