@@ -369,10 +369,8 @@ void read_asv(const ResultFile& file, Results& out) {
   for (const auto& [name, row] : file.field.at("results").members()) {
     const std::vector<JsonField> cells = row.items();
     const auto cell = [&](const char* column) -> std::optional<JsonField> {
-      const auto found = columns.find(column);
-      if (found == columns.end() || found->second >= cells.size() || !cells[found->second].value().is_array())
-        return std::nullopt;
-      return cells[found->second];
+      const std::size_t at = columns.contains(column) ? columns.at(column) : cells.size();
+      return at < cells.size() && cells[at].value().is_array() ? std::optional(cells[at]) : std::nullopt;
     };
     const auto results = cell("result"), parameters = cell("params"), samples = cell("samples");
     if (!results) continue;

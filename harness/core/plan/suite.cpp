@@ -131,17 +131,15 @@ const Operation& operation_of(const Registry& registry, const Case& row, const s
   }
 }
 
-/// More would be a mistake.
-constexpr std::size_t most_cases = 10'000;
-
 constexpr std::string_view how = "write it as gemm/m=512,n=512,k=64..4096:x2; `assay list` names fields";
 
 [[noreturn]] void refuse_word(std::string_view word, const std::string& what, std::string_view remedy = how) {
   throw Error("'" + std::string(word) + "'", what, std::string(remedy));
 }
 
-/// Asked before so many are made: a sweep over several fields multiplies.
+/// Asked before so many are made: more would be a mistake, and a sweep over several fields multiplies.
 void require_few(std::string_view word, std::size_t cases) {
+  constexpr std::size_t most_cases = 10'000;
   if (cases > most_cases) refuse_word(word, fmt::format("stands for more than {} cases", most_cases));
 }
 
@@ -489,8 +487,7 @@ Suite suite_of_shapes(const std::string& text, const Registry& registry) {
       make_canonical(row, registry.at(row.operation), fmt::format("'{}'", word), "");
       if (seen.insert(row.operation + "/" + row.problem).second) out.cases.push_back(std::move(row));
     }
-    if (out.cases.size() > most_cases)
-      refuse_word(word, fmt::format("with those before it, stands for more than {} cases", most_cases));
+    require_few(word, out.cases.size());
   }
   if (out.cases.empty()) refuse_word(text, "names no case");
   return out;
