@@ -38,7 +38,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <regex>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -224,20 +223,17 @@ void add(ClaimEvidence& evidence, const std::filesystem::path& file) {
 const VariantInfo* variant_in(const Registry& registry, const std::string& operation,
                               const std::string& variant) {
   for (const Operation* one : registry.operations()) {
-    for (const VariantInfo& info : one->variants()) {
-      if (one->name() == operation && info.name == variant) return &info;
-    }
+    const auto found = one->name() == operation ? one->variant_named(variant) : std::nullopt;
+    if (found) return &one->variants()[*found];
   }
   return nullptr;
 }
 
 void require_expression_of_keys(const std::string& text) {
-  try {
-    const std::regex checked(text);
-  } catch (const std::regex_error& failure) {
-    throw Error("--present", fmt::format("\"{}\" is no regular expression: {}", text, failure.what()),
-                "name keys, such as 'gemm/packed'");
-  }
+  const std::string why = why_no_expression(text);
+  if (why.empty()) return;
+  throw Error("--present", fmt::format("\"{}\" is no regular expression: {}", text, why),
+              "name keys, such as 'gemm/packed'");
 }
 
 /// Nothing counts as a case that `run` would refuse.

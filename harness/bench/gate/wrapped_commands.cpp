@@ -7,6 +7,7 @@
 #include "core/machine/clock.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/statistics/statistics.hpp"
+#include "core/text/command.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>
@@ -245,14 +246,11 @@ WrappedCommand shell_command(const std::string& line) {
 
 ReportedTimes printed_times(const std::string& output, const CommandTiming& timing,
                             const std::string& command) {
-  const std::regex expression = [&] {
-    try {
-      return std::regex(timing.match);
-    } catch (const std::regex_error&) {
-      throw Error("--match", fmt::format("'{}' is not a regular expression", timing.match),
-                  "quote special characters with \\, and close every bracket");
-    }
-  }();
+  if (const std::string why = why_no_expression(timing.match); !why.empty()) {
+    throw Error("--match", fmt::format("'{}' is not a regular expression: {}", timing.match, why),
+                "quote special characters with \\, and close every bracket");
+  }
+  const std::regex expression(timing.match);
   if (expression.mark_count() < 1 || expression.mark_count() > 2) {
     throw Error("--match", fmt::format("'{}' has {} groups", timing.match, expression.mark_count()),
                 "put the number into parentheses, and the name before it, if there is one: "
@@ -261,9 +259,12 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
   ReportedTimes out;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
+    const bool is_cut = line.size() > longest_searched;
+    if (is_cut) line.erase(0, line.size() - longest_searched);
+    const auto flags = is_cut ? std::regex_constants::match_not_bol : std::regex_constants::match_default;
     // Bars of progress write a line again and again.
     std::smatch found;
-    for (std::sregex_iterator one(line.begin(), line.end(), expression), end; one != end; ++one) {
+    for (std::sregex_iterator one(line.begin(), line.end(), expression, flags), end; one != end; ++one) {
       if (found.empty() || number_from<double>((*one)[expression.mark_count()].str())) found = *one;
     }
     if (found.empty()) continue;

@@ -5,6 +5,7 @@
 #include "assay/results.hpp"
 #include "bench/gate/two_builds.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -38,6 +39,10 @@ struct CommandTiming {
   std::string prepare;          ///< likewise, before each run
   bool cold = false;            ///< the pages of the files that a command names are dropped before each run
 };
+
+/// The end of a line in which numbers are looked for: the standard library searches by calls for each
+/// character, which a line of a megabyte would use up the stack with.
+inline constexpr std::size_t longest_searched = 2048;
 
 /// Reads the numbers that a command printed, as seconds. Throws Error naming the command if there is none, or
 /// if one is not above 0.

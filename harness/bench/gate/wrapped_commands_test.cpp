@@ -33,6 +33,14 @@ TEST(PrintedTimes, AreOfTheUnitBehindThem) {
   EXPECT_THAT(numbers("4 GB/s\n", {.match = "([0-9]+)", .rate = true}), ElementsAre(0.25));
 }
 
+// The search used up the stack.
+TEST(PrintedTimes, AreAtTheEndOfALongLine) {
+  const std::string long_line = std::string(1'000'000, 'a');
+  EXPECT_THAT(numbers(long_line + " time: 3 ms\n", {.match = "a*.*time: ([0-9.]+) ms"}), ElementsAre(3e-3));
+  EXPECT_THROW(numbers(long_line + "5\n", {.match = "^a([0-9]+)"}), Error) << "it does not begin there";
+  EXPECT_THROW(numbers("1 ms", {.match = std::string(5000, '(') + std::string(5000, ')')}), Error);
+}
+
 TEST(PrintedTimes, AreThoseOfTheLastMatchOfTheLastLine) {
   const CommandTiming timing{.match = "time: ([0-9.]+) ms"};
   EXPECT_THAT(numbers("time: 1 ms\rtime: 6 ms\n", timing), ElementsAre(6e-3));

@@ -5,6 +5,7 @@
 #include "core/json/lint.hpp"
 #include "core/machine/fields.hpp"
 #include "core/markup/document.hpp"
+#include "core/text/command.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/utf8.hpp"
 
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <regex>
 #include <set>
 #include <utility>
 
@@ -27,11 +27,8 @@ bool has_no_range(ClaimedFigure figure) {
 }
 
 void require_expression(const Fields& f, const char* name, const std::string& text) {
-  try {
-    const std::regex checked(text);
-  } catch (const std::regex_error& failure) {
-    f.refuse(name, fmt::format("is no regular expression: {}", failure.what()));
-  }
+  const std::string why = why_no_expression(text);
+  if (!why.empty()) f.refuse(name, "is no regular expression: " + why);
 }
 
 /// Refuses a part that nothing could decide: it would look like a part that nobody measured.

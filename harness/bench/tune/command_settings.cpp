@@ -250,7 +250,8 @@ class Session {
   std::vector<Step> printed(const std::string& text) const {
     std::vector<Step> out;
     const std::regex expression(timing_.match);
-    for (const std::string_view line : parts_of(text, '\n')) {
+    for (std::string_view line : parts_of(text, '\n')) {
+      line.remove_prefix(line.size() - std::min(line.size(), longest_searched));
       if (!std::regex_search(line.begin(), line.end(), expression)) continue;
       for (const auto& [name, times] : printed_times(std::string(line), timing_, setting_.values))
         for (const double seconds : times.seconds) out.push_back({.seconds = seconds});

@@ -1,6 +1,7 @@
 #include "core/plan/trial_key.hpp"
 
 #include "assay/error.hpp"
+#include "core/text/command.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>
@@ -47,16 +48,15 @@ std::string with_present_names(std::string text) {
 
 Filter::Filter(const std::string& text, const Registry& registry)
     : text_(text), negated_(text.starts_with('-')), selects_all_(text.empty() || text == "all") {
-  try {
-    const std::string pattern = with_present_names(negated_ ? text.substr(1) : text);
-    const auto operations = registry.operations();
-    const bool names_one = std::ranges::any_of(
-        operations, [&](const Operation* operation) { return operation->name() == pattern; });
-    expression_ = std::regex(names_one ? "^" + pattern + "/" : pattern, std::regex::extended);
-  } catch (const std::regex_error&) {
-    throw Error("filter '" + text + "'", "is not a regular expression",
+  const std::string pattern = with_present_names(negated_ ? text.substr(1) : text);
+  const auto operations = registry.operations();
+  const bool names_one = std::ranges::any_of(
+      operations, [&](const Operation* operation) { return operation->name() == pattern; });
+  if (const std::string why = why_no_expression(pattern, Grammar::posix_extended); !why.empty()) {
+    throw Error("filter '" + text + "'", "is not a regular expression: " + why,
                 "quote special characters with \\, and close every bracket");
   }
+  expression_ = std::regex(names_one ? "^" + pattern + "/" : pattern, std::regex::extended);
 }
 
 bool Filter::selects(const std::string& name) const {

@@ -2,8 +2,12 @@
 
 #include "assay/error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <regex>
 #include <utility>
 
 namespace assay {
@@ -53,6 +57,20 @@ std::string expression_for(std::string_view text) {
     out += control ? '.' : c;  // a point matches it
   }
   return out;
+}
+
+std::string why_no_expression(const std::string& text, Grammar grammar) {
+  // A frame takes some hundred bytes, or a thousand for a parenthesis, of a stack of 8 MiB.
+  constexpr std::ptrdiff_t longest = 8192, most_groups = 256;
+  if (std::ssize(text) > longest || std::ranges::count(text, '(') > most_groups)
+    return fmt::format("it has more than {} characters or {} parentheses", longest, most_groups);
+  try {
+    const std::regex checked(text,
+                             grammar == Grammar::ecmascript ? std::regex::ECMAScript : std::regex::extended);
+    return "";
+  } catch (const std::regex_error& failure) {
+    return failure.what();
+  }
 }
 
 std::string repeat_command(const std::string& command, const std::string& key) {

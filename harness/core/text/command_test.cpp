@@ -19,6 +19,21 @@ TEST(RepeatCommand, QuotesAHostileKeyForTheShellAndTheExpression) {
   EXPECT_EQ(repeat_command("a", "odd[1]{2}"), "a -k '^odd\\[1]\\{2}$'");
 }
 
+TEST(Expressions, AreThoseOfTheirGrammar) {
+  EXPECT_EQ(why_no_expression("^gemm/(naive|packed)[^/]*$"), "");
+  EXPECT_NE(why_no_expression("("), "");
+  EXPECT_EQ(why_no_expression(R"(\d(?:a|b))"), "");
+  EXPECT_NE(why_no_expression("(?:a|b)", Grammar::posix_extended), "");
+}
+
+// Compiling one of these used up the stack.
+TEST(Expressions, AreNoneWhereTheyAreHuge) {
+  constexpr const char* huge = "it has more than 8192 characters or 256 parentheses";
+  EXPECT_EQ(why_no_expression(std::string(100'000, 'a')), huge);
+  EXPECT_EQ(why_no_expression(std::string(4000, '(') + std::string(4000, ')')), huge);
+  EXPECT_EQ(why_no_expression(std::string(256, '(') + std::string(256, ')')), "");
+}
+
 TEST(ShellWord, IsQuotedOnlyWhereTheShellWouldReadMoreThanAWord) {
   EXPECT_EQ(shell_word("suites/smoke.json"), "suites/smoke.json");
   EXPECT_EQ(shell_word("my suite.json"), "'my suite.json'");
