@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -94,9 +95,8 @@ double pages(int name) {
 // `4`, or `4(x2)` for two nodes of four each; nothing where nodes differ, since the text does not say which
 // of them this one is.
 std::optional<int> processors_per_node(const std::string& text) {
-  const auto count = number(text.substr(0, text.find('(')));
-  if (text.find(',') != std::string::npos || !count || *count < 1) return std::nullopt;
-  return static_cast<int>(*count);
+  const auto count = number_from<int>(std::string_view(text).substr(0, text.find('(')));
+  return text.find(',') != std::string::npos || !count || *count < 1 ? std::nullopt : count;
 }
 
 double within(double bytes, std::optional<double> limit) { return limit ? std::min(bytes, *limit) : bytes; }
@@ -167,10 +167,11 @@ int count_in_list(std::string_view text) {
   int count = 0;
   for (const std::string_view item : parts_of(csv::trimmed(text), ',')) {
     const auto dash = item.find('-');
-    const auto from = number_from<unsigned>(item.substr(0, dash));
-    const auto to = dash == std::string_view::npos ? from : number_from<unsigned>(item.substr(dash + 1));
+    // No system has more processors, and their sum stays a number.
+    const auto from = number_from<std::uint16_t>(item.substr(0, dash));
+    const auto to = dash == std::string_view::npos ? from : number_from<std::uint16_t>(item.substr(dash + 1));
     if (!from || !to || *to < *from) return 0;
-    count += static_cast<int>(*to - *from) + 1;
+    count += *to - *from + 1;
   }
   return count;
 }

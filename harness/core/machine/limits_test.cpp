@@ -103,6 +103,7 @@ TEST(Allotment, IsNotKnownWhereNodesDifferOrNobodySaysIt) {
   for (const char* text : {"4,2", "4(x2),2", "", "x"}) {
     EXPECT_FALSE(given({{"SLURM_JOB_ID", "17"}, {"SLURM_JOB_CPUS_PER_NODE", text}}).slurm_processors) << text;
   }
+  EXPECT_FALSE(given({{"SLURM_JOB_ID", "17"}, {"SLURM_CPUS_ON_NODE", "1e300"}}).slurm_processors);
   EXPECT_FALSE(given({{"SLURM_CPUS_ON_NODE", "2"}}).slurm_processors) << "outside of any job";
   EXPECT_EQ(allotment(reader({}), [](const char*) { return std::nullopt; }, 8, {}).processors_of_machine, 0);
 }
@@ -179,7 +180,8 @@ TEST(TextFields, RefusesNumbersWithAnythingBehindThem) {
 TEST(TextFields, CountsTheProcessorsOfAList) {
   EXPECT_EQ(count_in_list("0\n"), 1);
   EXPECT_EQ(count_in_list("0-3,8,10-11\n"), 7);
-  for (const char* text : {"", "3-0", "a", "0-", "-1", "0-3,x"}) EXPECT_EQ(count_in_list(text), 0) << text;
+  for (const char* text : {"", "3-0", "a", "0-", "-1", "0-3,x", "0-2147483647"})
+    EXPECT_EQ(count_in_list(text), 0) << text;
 }
 
 TEST(TextFields, TreatsAMissingFileAsNothing) {
