@@ -211,6 +211,8 @@ void require_sense(const std::string& where, int count, const std::vector<Plugin
       refuse(fmt::format("gave {} the type {}, which is none", tensor.name, tensor.type));
     if (tensor.use < ASSAY_INPUT || tensor.use > ASSAY_INOUT)
       refuse(fmt::format("gave {} the use {}, which is none", tensor.name, tensor.use));
+    if (tensor.extents.size() > ASSAY_MOST_AXES)
+      refuse(fmt::format("gave {} {} axes", tensor.name, tensor.extents.size()));
     double size = 1;  // an extent of 0 counts as 1: the product of the others must be an Index, too
     for (const Index extent : tensor.extents) {
       if (extent < 0) refuse(fmt::format("gave {} an extent of {}", tensor.name, extent));
@@ -340,6 +342,16 @@ bool is_shared_library(const std::filesystem::path& file) {
   return true;
 }
 
+PluginProblem plugin_problem_from(const std::string& answer, const std::string& where) {
+  auto out = value_from<PluginProblem>(answer, where, header);
+  require_sense(where, static_cast<int>(out.tensors.size()), out.tensors);
+  for (const double figure : {out.flops, out.bytes_read, out.bytes_written}) {
+    if (!std::isfinite(figure) || figure < 0)
+      throw Error(where, fmt::format("cost() gave {}", figure), "work is a number from 0 on");
+  }
+  return out;
+}
+
 PluginLibrary::PluginLibrary(std::filesystem::path file) : file_(std::move(file)) {
   if (!std::filesystem::exists(file_)) {
     throw Error(file_.string(), "there is no such file", "name a shared library with kernels");
@@ -417,14 +429,9 @@ const PluginProblem& PluginLibrary::problem(std::size_t operation, std::span<con
       if (!tensor.is_read()) out.bytes_written += bytes;
     }
     if (own.cost != nullptr) own.cost(problem.get(), &out.flops, &out.bytes_read, &out.bytes_written);
-    for (const double figure : {out.flops, out.bytes_read, out.bytes_written}) {
-      if (!std::isfinite(figure) || figure < 0)
-        throw Error(where, fmt::format("cost() gave {}", figure), "work is a number from 0 on");
-    }
     return to_value(out).dump();
   };
-  return problems_[key] = value_from<PluginProblem>(asked(fmt::format("describe() of {}", key), answer),
-                                                    file_.string(), header);
+  return problems_[key] = plugin_problem_from(asked(fmt::format("describe() of {}", key), answer), where);
 }
 
 std::optional<std::string> PluginLibrary::unfit(std::size_t kernel, std::span<const NamedValue> values,

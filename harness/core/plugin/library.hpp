@@ -35,6 +35,10 @@ struct PluginProblem {
   double flops = 0, bytes_read = 0, bytes_written = 0;
 };
 
+/// Reads the answer of a process that has the library loaded, which may have spoilt it. Throws Error naming
+/// `where` when it makes no sense.
+PluginProblem plugin_problem_from(const std::string& answer, const std::string& where);
+
 struct PluginRule {
   std::string name;
   Index low = 1, high = largest_extent;

@@ -303,6 +303,27 @@ INSTANTIATE_TEST_SUITE_P(Names, MalformedPlugin, ::testing::ValuesIn(names), nam
 INSTANTIATE_TEST_SUITE_P(Described, MalformedPlugin, ::testing::ValuesIn(described), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Called, MalformedPlugin, ::testing::ValuesIn(called), name_of_case);
 
+/// What a process may say that a library has written to.
+TEST(PluginAnswer, IsDoubtedByWhoeverAsked) {
+  const auto complaint_of = [](const std::string& type, const std::string& extents,
+                               const std::string& flops) {
+    try {
+      plugin_problem_from(R"({"tensors": [{"name": "y", "type": )" + type + R"(, "use": 2, "extents": [)" +
+                              extents + R"(], "low": 0, "high": 0}], "flops": )" + flops +
+                              R"(, "bytes_read": 0, "bytes_written": 12})",
+                          "library");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(complaint_of("0", "3", "6"), "");
+  EXPECT_THAT(complaint_of("9", "3", "6"), HasSubstr("library: describe() gave y the type 9, which is none"));
+  EXPECT_THAT(complaint_of("0", "1,1,1,1,1,1,1,1,1", "6"), HasSubstr("describe() gave y 9 axes"));
+  EXPECT_THAT(complaint_of("0", "4294967296,4294967296", "6"), HasSubstr("more than 2^40 elements"));
+  EXPECT_THAT(complaint_of("0", "3", "\"nan\""), HasSubstr("cost() gave nan"));
+}
+
 TEST(Plugin, HasNothingToComplainOfWhereTheLibraryIsRight) {
   EXPECT_EQ(complaint(Library()), "");
   Library library;
