@@ -411,6 +411,8 @@ std::vector<Fault> faults() {
        "is an object, must be an integer from 1"},
       {"results", "\"index\":2", "\"index\":4", "shard.index: is 4, must be an integer from 0 to 3"},
       {"results", "\"count\":4", "\"count\":0", "shard.count: is 0, must be an integer from 1"},
+      {"results", "\"count\":4", "\"count\":2147483647",
+       "shard.count: is 2147483647, must be an integer from 1"},
       {"results", "\"positions\":[22]", "\"positions\":[23]", "shard.positions[0]: is 23"},
       {"results", "\"agreement\":{",
        R"("agreement":{"figures":[{"name":"height","value":1,"better":"less"}],)",

@@ -170,8 +170,8 @@ void describe(Fields& f, VariantStep& one) {
 }
 
 void describe_shard(Fields& f, Shard& shard) {
-  f("count", shard.count, {.low = 1});
-  const Index last = f.reads() ? shard.count - 1 : std::numeric_limits<int>::max();
+  f("count", shard.count, {.low = 1, .high = most_shards});
+  const Index last = (f.reads() ? shard.count : most_shards) - 1;
   f("index", shard.index, {.low = 0, .high = last});
   f("durations", shard.durations, {.terse = true, .about = "the earlier results that balanced the shards"});
   f("places", shard.places,

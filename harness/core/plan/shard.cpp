@@ -15,9 +15,6 @@
 namespace assay {
 namespace {
 
-/// A larger count is a mistake: no suite has so many cases.
-constexpr std::int64_t most_shards = 100'000;
-
 /// A number, and the option or variable that it comes from.
 struct Said {
   std::string name;

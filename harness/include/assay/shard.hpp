@@ -12,6 +12,9 @@
 
 namespace assay {
 
+/// A larger count is a mistake: no suite has so many cases.
+inline constexpr int most_shards = 100'000;
+
 /// One of `count` parts. The whole is part 0 of 1.
 struct Shard {
   int index = 0;  ///< from 0
