@@ -258,18 +258,18 @@ PerfTemplate template_of(std::string_view line, const std::string& where) {
   const auto words = split_at_commas(line);
   found.fields = words.size();
   std::optional<std::size_t> fastest;
+  const std::map<std::string_view, std::optional<std::size_t>*> places{{"%prb%", &found.problem},
+                                                                       {"%desc%", &found.problem},
+                                                                       {"%DESC%", &found.problem},
+                                                                       {"%name%", &found.name},
+                                                                       {"%impl%", &found.implementation},
+                                                                       {"%0time%", &found.time},
+                                                                       {"%-time%", &fastest},
+                                                                       {"%time%", &fastest}};
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
-    if (word == "%prb%" || word == "%desc%" || word == "%DESC%") {
-      found.problem = i;
-    } else if (word == "%name%") {
-      found.name = i;
-    } else if (word == "%impl%") {
-      found.implementation = i;
-    } else if (word == "%0time%") {
-      found.time = i;
-    } else if (word == "%-time%" || word == "%time%") {
-      fastest = i;
+    if (const auto place = places.find(word); place != places.end()) {
+      *place->second = i;
     } else if (is_detail(word)) {
       found.details.emplace_back(word.substr(1, word.size() - 2), i);
     }

@@ -167,10 +167,9 @@ class Layouts {
     const auto cache = cache_entries_of(request_.build);
     const LinkRecipe recipe = recipe_of(cache);
     require_same_objects(recipe);
-    const auto nm = cache.find("CMAKE_NM");
-    const std::string nm_program = nm != cache.end() ? nm->second : "nm";
+    const std::string nm = cache.contains("CMAKE_NM") ? cache.at("CMAKE_NM") : "nm";
     const std::string listing = listing_of(link_name(0));
-    std::set<std::string> orders{order_of_functions(nm_program, link_name(0), hooks_)};
+    std::set<std::string> orders{order_of_functions(nm, link_name(0), hooks_)};
     for (int i = 1; i < request_.count; ++i) {
       hooks_.say(fmt::format("linking layout {} of {}", i + 1, request_.count));
       const fs::path link = link_name(i);
@@ -181,7 +180,7 @@ class Layouts {
       if (listing_of(link) != listing) {
         throw NoMore{fmt::format("linked in another order (seed {}) it lists other operations", i)};
       }
-      if (!orders.insert(order_of_functions(nm_program, link, hooks_)).second) {
+      if (!orders.insert(order_of_functions(nm, link, hooks_)).second) {
         throw NoMore{fmt::format("another order of objects (seed {}) leaves its functions as they were", i)};
       }
       files.push_back(link);
@@ -203,10 +202,9 @@ class Layouts {
       throw NoMore{fmt::format("it was built by {}; other orders are made from what Ninja knows of the link",
                                generator->second)};
     }
-    const auto ninja = cache.find("CMAKE_MAKE_PROGRAM");
-    const std::string program = ninja != cache.end() ? ninja->second : "ninja";
+    const std::string ninja = cache.contains("CMAKE_MAKE_PROGRAM") ? cache.at("CMAKE_MAKE_PROGRAM") : "ninja";
     LinkRecipe recipe = link_recipe(
-        output_of({program, "-t", "commands", request_.program}, request_.build, hooks_), request_.program);
+        output_of({ninja, "-t", "commands", request_.program}, request_.build, hooks_), request_.program);
     if (!recipe.unfit.empty()) throw NoMore{recipe.unfit};
     return recipe;
   }

@@ -189,12 +189,9 @@ class Session {
   }
   /// Says how it ended; nothing while it runs.
   std::optional<ChildEnd> ended() {
-    int status = 0;
-    if (!runs() || waitpid(process_, &status, WNOHANG) != process_) return std::nullopt;
-    kill(-process_, SIGKILL);
-    const pid_t ended = std::exchange(process_, 0);
-    if (WIFSIGNALED(status)) return ChildEnd{.child = ended, .exit_code = -1, .signal = WTERMSIG(status)};
-    return ChildEnd{.child = ended, .exit_code = WEXITSTATUS(status)};
+    const auto end = runs() ? end_of(process_) : std::nullopt;
+    if (end) kill(-std::exchange(process_, 0), SIGKILL);
+    return end;
   }
   /// The steps that came since the last question.
   std::vector<Step> more_steps() {

@@ -127,12 +127,7 @@ class Walk {
     hash_ = fnv1a(text, hash_);
   }
   void add(std::uint64_t number) {
-    char bytes[8];
-    for (char& byte : bytes) {
-      byte = static_cast<char>(number & 0xff);
-      number >>= 8;
-    }
-    hash_ = fnv1a({bytes, sizeof(bytes)}, hash_);
+    hash_ = fnv1a({reinterpret_cast<const char*>(&number), sizeof number}, hash_);
   }
 
   std::size_t number_of(Place place) {

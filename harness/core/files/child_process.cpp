@@ -306,16 +306,6 @@ pid_t start(const Command& command, const ChildSetting& setting, int output, int
   refuse(command.words.front(), command.folder, code);
 }
 
-/// Returns nothing while the child runs.
-std::optional<ChildEnd> end_of(pid_t child) {
-  int status = 0;
-  const pid_t found = waitpid(child, &status, WNOHANG);
-  if (found < 0 && errno != EINTR) throw Error("a child process", reason(errno), "do not ignore SIGCHLD");
-  if (found != child) return std::nullopt;
-  if (WIFSIGNALED(status)) return ChildEnd{.child = child, .exit_code = -1, .signal = WTERMSIG(status)};
-  return ChildEnd{.child = child, .exit_code = WEXITSTATUS(status)};
-}
-
 /// Sleeps until a child ends, prints or seals its answers, a signal was handled, or the time is over.
 class Sleeper {
  public:
@@ -414,6 +404,15 @@ std::vector<Answer> waited_for(const std::vector<Running>& all, const Hooks& hoo
 }
 
 }  // namespace
+
+std::optional<ChildEnd> end_of(pid_t child) {
+  int status = 0;
+  const pid_t found = waitpid(child, &status, WNOHANG);
+  if (found < 0 && errno != EINTR) throw Error("a child process", reason(errno), "do not ignore SIGCHLD");
+  if (found != child) return std::nullopt;
+  if (WIFSIGNALED(status)) return ChildEnd{.child = child, .exit_code = -1, .signal = WTERMSIG(status)};
+  return ChildEnd{.child = child, .exit_code = WEXITSTATUS(status)};
+}
 
 Printed::Printed() {
   for (Stream& stream : streams_) {

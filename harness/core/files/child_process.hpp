@@ -120,6 +120,9 @@ struct Patience {
 /// children to end, and kills them after the grace.
 ChildEnd wait_for_children(std::vector<pid_t> children, const Patience& patience = {});
 
+/// The end of a child of which nothing else is waited for; nothing while it runs.
+std::optional<ChildEnd> end_of(pid_t child);
+
 /// For handlers of signals: whether this process sent it to itself, or a child that is waited for did, or one
 /// of the child's group, instead of the user. In the latter cases the wait ends that child. The system tells
 /// the sender, but for signals of sigqueue(); SIGKILL and SIGSTOP come without any handler.

@@ -1,6 +1,7 @@
 #include "core/text/command.hpp"
 
 #include "assay/error.hpp"
+#include "core/text/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -18,9 +19,7 @@ std::string shell_word(const std::string& text) {
   const bool needs_none =
       std::ranges::all_of(text, [&](char c) { return plain.find(c) != std::string_view::npos; });
   if (needs_none && !text.empty()) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
+  return "'" + spelled(text, {{'\'', "'\\''"}}) + "'";
 }
 
 std::vector<std::string> shell_words(const std::string& line) {
