@@ -57,13 +57,15 @@ Json Form<Launch>::json(const Launch& launch, const Fields::Rule&) {
   return to_value(columns);
 }
 
-void Form<Launch>::read(const JsonField& field, Launch& launch, const Fields::Rule&) {
+void Form<Launch>::read(const JsonField& field, Launch& launch, const Fields::Rule& rule) {
   const auto columns = value_from<Columns>(field);
+  static_cast<void>(numbers_from(field.at("seconds"), rule));  // throws for a time out of the range
   const std::size_t count = columns.seconds.size();
   launch.resize(count);
   for (std::size_t i = 0; i < count; ++i) launch[i].seconds = columns.seconds[i];
   if (const auto& cpu_seconds = columns.cpu_seconds) {
     require_as_many(field, "cpu_seconds", cpu_seconds->size(), count);
+    static_cast<void>(numbers_from(field.at("cpu_seconds"), {.least = rule.above, .most = rule.most}));
     for (std::size_t i = 0; i < count; ++i) launch[i].cpu_seconds = (*cpu_seconds)[i];
   }
   if (columns.calls.is_null()) return;
@@ -137,25 +139,8 @@ void describe(Fields& f, TrialResult& trial) {
   f("remark", trial.remark, terse);
   f("impossible", trial.impossible,
     {.terse = true, .about = "why no kernel can be so fast; its times are not used"});
-  f("launches", trial.launches, optional);
-  if (!f.reads()) return;
-  for (std::size_t l = 0; l < trial.launches.size(); ++l) {
-    for (std::size_t i = 0; i < trial.launches[l].size(); ++i) {
-      const Slice& slice = trial.launches[l][i];
-      const auto refuse = [&](const char* column, double value, const char* least) {
-        f.place()
-            .at("launches")
-            .items()[l]
-            .at(column)
-            .refuse(fmt::format("number {} is {}, must be a time {} 0, and at most {:g} s", i, value, least,
-                                most_seconds));
-      };
-      // Comparisons take logarithms; a time that is none would spoil every figure made with it.
-      if (!(slice.seconds > 0 && slice.seconds <= most_seconds)) refuse("seconds", slice.seconds, "above");
-      if (!(slice.cpu_seconds >= 0 && slice.cpu_seconds <= most_seconds))
-        refuse("cpu_seconds", slice.cpu_seconds, "from");
-    }
-  }
+  // Comparisons take logarithms; a time that is none would spoil every figure made with it.
+  f("launches", trial.launches, {.optional = true, .above = 0, .most = most_seconds});
 }
 
 void describe(Fields& f, VariantCalls& one) {
