@@ -196,7 +196,7 @@ void add_state(TrialResult& trial, const JsonField& state, const std::filesystem
   }
   const auto summaries = state.find("summaries");
   if (!summaries) state.refuse("has no \"summaries\"");
-  std::array<std::optional<double>, 5> times;
+  std::map<std::string, double, std::less<>> times;
   constexpr std::array<std::string_view, 5> tags{"nv/cold/time/gpu/median", "nv/cold/time/gpu/mean",
                                                  "nv/cpu_only/time/cpu/median", "nv/cpu_only/time/cpu/mean",
                                                  "nv/batch/time/gpu/mean"};
@@ -208,15 +208,14 @@ void add_state(TrialResult& trial, const JsonField& state, const std::filesystem
         return;
       }
     }
-    for (std::size_t i = 0; i < tags.size(); ++i) {
-      if (tag != tags[i]) continue;
-      if (const auto value = value_of(summary, "value")) times[i] = seconds_in(*value);
-    }
+    if (std::ranges::find(tags, tag) == tags.end()) continue;
+    if (const auto value = value_of(summary, "value")) times[tag] = seconds_in(*value);
   }
-  for (std::size_t i = 0; i < tags.size(); ++i) {
-    if (!times[i] || !(*times[i] > 0 && *times[i] <= most_seconds)) continue;
-    trial.launches.push_back({Slice{.seconds = *times[i]}});
-    trial.remark = fmt::format("holds no sample times, which --jsonbin writes: {} stands alone", tags[i]);
+  for (const std::string_view tag : tags) {
+    const auto time = times.find(tag);
+    if (time == times.end() || !(time->second > 0 && time->second <= most_seconds)) continue;
+    trial.launches.push_back({Slice{.seconds = time->second}});
+    trial.remark = fmt::format("holds no sample times, which --jsonbin writes: {} stands alone", tag);
     return;
   }
   trial.skipped = "reports no time";

@@ -81,19 +81,16 @@ std::string contents(const std::filesystem::path& file) {
   }
 }
 
-/// The folders in which suites of the project lie, below this program or where it is installed.
-std::vector<std::filesystem::path> folders_of_suites() {
-  std::error_code unknown;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
-  return {"suites", program / "../../suites", program / "../share/assay/suites"};
-}
-
 /// The suite of the project that a word names, such as `smoke`, or `resnet18` for resnet18_cifar10; the word
 /// itself where there is none. Throws Error where there are several.
 std::filesystem::path of_that_name(const std::filesystem::path& word) {
   const std::string name = word.string();
   if (name.empty() || name.find('/') != std::string::npos || word.has_extension()) return word;
-  for (const std::filesystem::path& folder : folders_of_suites()) {
+  // They lie below this program, or where it is installed.
+  std::error_code unknown;
+  const fs::path program = fs::read_symlink("/proc/self/exe", unknown).parent_path();
+  for (const fs::path& folder :
+       {fs::path("suites"), program / "../../suites", program / "../share/assay/suites"}) {
     std::set<std::filesystem::path> found;
     std::error_code missing;
     for (const auto& entry : std::filesystem::directory_iterator(folder, missing)) {
