@@ -29,6 +29,7 @@
 #include "bench/programs/project.hpp"
 #include "bench/programs/revision.hpp"
 #include "bench/report/claims.hpp"
+#include "bench/tune/command_settings.hpp"
 #include "core/check/passed_corners.hpp"
 #include "core/code/differing_functions.hpp"
 #include "core/code/elf.hpp"
@@ -240,6 +241,7 @@ const std::map<std::string_view, std::function<void(const std::string&)>>& reade
        [](const std::string& bytes) { value_from<std::vector<TrialSample>>(bytes, "answer", ""); }},
       {"turns_answer", [](const std::string& bytes) { value_from<TurnSample>(bytes, "side", ""); }},
       {"benchmark_times", [](const std::string& bytes) { times_in(bytes, "program"); }},
+      {"step_stream", [](const std::string& bytes) { StepStream().take(bytes, "workers=0"); }},
       {"printed_times",
        [](const std::string& bytes) {
          printed_times(bytes, {.name = "step", .match = "time: ([0-9.e+-]+)"}, "command");

@@ -3,6 +3,7 @@
 #include "assay/csv.hpp"
 #include "assay/error.hpp"
 #include "core/files/scratch.hpp"
+#include "core/json/fields.hpp"
 #include "core/machine/clock.hpp"
 #include "core/machine/limits.hpp"
 #include "core/text/figures.hpp"
@@ -146,11 +147,6 @@ std::vector<pid_t> tree_of(pid_t root) {
   return out;
 }
 
-struct Step {
-  double seconds = 0, wait = 0, samples = 1;
-  bool is_validation = false, is_first = false;  ///< of an epoch, with its start-up
-};
-
 /// A setting that runs, or is stopped.
 class Session {
  public:
@@ -169,7 +165,7 @@ class Session {
     process_ = start_child(setting_.command, {.environment = environment, .output = folder_ / "output"});
     begun_ = Steady::now();
     read_ = 0;
-    writer_.clear();
+    stream.writer.clear();
   }
   void signal_all(int signal) const {
     for (const pid_t one : tree_of(process_)) kill(one, signal);
@@ -194,14 +190,16 @@ class Session {
     return end;
   }
   /// The steps that came since the last question.
-  std::vector<Step> more_steps() {
+  std::vector<TimedStep> more_steps() {
     std::ifstream file(folder_ / (timing_.match.empty() ? "steps" : "output"));
     if (!file.seekg(static_cast<std::streamoff>(read_))) return {};
     std::string text(std::istreambuf_iterator<char>(file), {});
     text.erase(text.find_last_of("\r\n") + 1);  // the last line may be half written
     read_ += text.size();
     std::ranges::replace(text, '\r', '\n');  // progress bars write a line over and over
-    return text.empty() ? std::vector<Step>() : timing_.match.empty() ? streamed(text) : printed(text);
+    return text.empty()            ? std::vector<TimedStep>()
+           : timing_.match.empty() ? stream.take(text, setting_.values)
+                                   : printed(text);
   }
   double processor_seconds() const {
     double out = 0;
@@ -220,32 +218,11 @@ class Session {
     const std::string text = last_lines(folder_ / "output", 1);
     return text.empty() ? "" : fmt::format(": {}", csv::trimmed(text));
   }
-  double train = 0;  ///< samples of an epoch, as the stream says; 0: not known
+  StepStream stream;
 
  private:
-  std::vector<Step> streamed(const std::string& text) {
-    std::vector<Step> out;
-    for (const std::string_view line : parts_of(text, '\n')) {
-      const auto cells = parts_of(line, ',');
-      constexpr std::size_t columns = 8;
-      if (cells.size() != columns || cells[0] == "step") continue;
-      if (!writer_.empty() && writer_ != cells[5])
-        throw Error("$ASSAY_STEPS",
-                    fmt::format("processes {} and {} of {} write it", writer_, cells[5], setting_.values),
-                    "let assay.timed() run in one of them alone");
-      writer_ = cells[5];
-      const auto number = [&](std::size_t at) { return number_from<double>(cells[at]).value_or(0); };
-      out.push_back({.seconds = number(1),
-                     .wait = number(2),
-                     .samples = std::max(1.0, number(3)),
-                     .is_validation = cells[4] == "validation",
-                     .is_first = cells[0] == "0"});
-      if (!out.back().is_validation) train = number(6);
-    }
-    return out;
-  }
-  std::vector<Step> printed(const std::string& text) const {
-    std::vector<Step> out;
+  std::vector<TimedStep> printed(const std::string& text) const {
+    std::vector<TimedStep> out;
     const std::regex expression(timing_.match);
     for (std::string_view line : parts_of(text, '\n')) {
       line.remove_prefix(line.size() - std::min(line.size(), longest_searched));
@@ -262,7 +239,6 @@ class Session {
   pid_t process_ = 0;
   Steady::time_point begun_;
   std::size_t read_ = 0;  ///< bytes
-  std::string writer_;    ///< of the steps
 };
 
 /// Runs a session from its start to its end. Returns its seconds, and 0 after an interrupt or with a fault.
@@ -346,11 +322,11 @@ class CommandTurns {
     }
     const auto start_of_turn = Steady::now();
     const double before_turn = session.processor_seconds();
-    std::vector<Step> steps;
+    std::vector<TimedStep> steps;
     auto last = Steady::now();
     while (!hooks_.stopped()) {
       const std::size_t before = steps.size();
-      for (const Step& one : session.more_steps()) steps.push_back(one);
+      for (const TimedStep& one : session.more_steps()) steps.push_back(one);
       if (steps.size() > before) last = Steady::now();
       if (counted(steps).size() >= fewest_steps && seconds_since(start_of_turn) >= turn_seconds_) break;
       if (const auto end = session.ended()) {
@@ -358,7 +334,7 @@ class CommandTurns {
           leave_out(at, end->text() + session.last_line());
           return {};
         }
-        for (const Step& one : session.more_steps()) steps.push_back(one);
+        for (const TimedStep& one : session.more_steps()) steps.push_back(one);
         if (counted(steps).size() >= fewest_steps) break;
         if (!start(at)) return {};  // its epochs are over: once more
         steps.clear();
@@ -368,8 +344,8 @@ class CommandTurns {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    Step all{.samples = 0};
-    for (const Step& one : counted(steps)) {
+    TimedStep all{.samples = 0};
+    for (const TimedStep& one : counted(steps)) {
       all.seconds += one.seconds;
       all.wait += one.wait;
       all.samples += one.samples;
@@ -392,10 +368,10 @@ class CommandTurns {
 
   /// The steps of a turn that count: of training, behind those that are dropped after a stop and after a
   /// start.
-  static std::vector<Step> counted(const std::vector<Step>& steps) {
-    std::vector<Step> out;
+  static std::vector<TimedStep> counted(const std::vector<TimedStep>& steps) {
+    std::vector<TimedStep> out;
     std::size_t drop = dropped_steps;
-    for (const Step& one : steps) {
+    for (const TimedStep& one : steps) {
       if (one.is_validation) continue;
       if (one.is_first) drop = dropped_steps;
       if (drop > 0) {
@@ -415,7 +391,7 @@ class CommandTurns {
     double slowest = 0;
     while (steps <= dropped_steps) {
       if (hooks_.stopped()) return false;
-      for (const Step& one : session.more_steps()) {
+      for (const TimedStep& one : session.more_steps()) {
         if (steps++ == 0) candidates_[at].start_up = session.seconds_since_start();
         if (steps > 1) slowest = std::max(slowest, one.seconds);
       }
@@ -437,20 +413,21 @@ class CommandTurns {
     }
     longest_[at] = std::max(longest_[at], slowest);
     turn_seconds_ = std::max(turn_seconds_, static_cast<double>(dropped_steps + 2 * fewest_steps) * slowest);
-    if (sessions_.front()->train > 0 && session.train > 0 && session.train != sessions_.front()->train) {
-      leave_out(at, fmt::format("has {} samples in an epoch, and the present setting {}",
-                                count_text(session.train), count_text(sessions_.front()->train)));
+    const double own = session.stream.train, present = sessions_.front()->stream.train;
+    if (present > 0 && own > 0 && own != present) {
+      leave_out(at, fmt::format("has {} samples in an epoch, and the present setting {}", count_text(own),
+                                count_text(present)));
       return false;
     }
     return true;
   }
 
   /// Notes what all steps of a turn together say beside its time.
-  void note(std::size_t at, const Step& all, double seconds_of_turn, double used_before) {
+  void note(std::size_t at, const TimedStep& all, double seconds_of_turn, double used_before) {
     Candidate& one = candidates_[at];
     one.peak_bytes = std::max(one.peak_bytes, sessions_[at]->memory());
     if (all.seconds > 0) one.wait_share = all.wait / all.seconds;
-    one.epoch_samples = sessions_[at]->train;
+    one.epoch_samples = sessions_[at]->stream.train;
     const double cores = (sessions_[at]->processor_seconds() - used_before) / seconds_of_turn;
     if (all.seconds > 0) one.processor_seconds = cores * all.seconds / all.samples;
   }
@@ -467,6 +444,28 @@ class CommandTurns {
 };
 
 }  // namespace
+
+std::vector<TimedStep> StepStream::take(const std::string& lines, const std::string& setting) {
+  std::vector<TimedStep> out;
+  for (const std::string_view line : parts_of(lines, '\n')) {
+    const auto cells = parts_of(line, ',');
+    constexpr std::size_t columns = 8;
+    if (cells.size() != columns || cells[0] == "step") continue;
+    if (!writer.empty() && writer != cells[5])
+      throw Error("$ASSAY_STEPS",
+                  fmt::format("processes {} and {} of {} write it", writer, cells[5], setting),
+                  "let assay.timed() run in one of them alone");
+    writer = cells[5];
+    const auto number = [&](std::size_t at) { return number_from<double>(cells[at]).value_or(0); };
+    out.push_back({.seconds = std::clamp(number(1), 0.0, most_seconds),
+                   .wait = std::clamp(number(2), 0.0, most_seconds),
+                   .samples = std::clamp(number(3), 1.0, most_amount),
+                   .is_validation = cells[4] == "validation",
+                   .is_first = cells[0] == "0"});
+    if (!out.back().is_validation) train = std::clamp(number(6), 0.0, most_amount);
+  }
+  return out;
+}
 
 std::vector<CommandSetting> settings_of(const CommandRequest& request) {
   std::vector<Axis> axes;

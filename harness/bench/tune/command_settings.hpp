@@ -33,6 +33,19 @@ struct CommandSetting {
 /// in braces that nothing varies, and a name that is varied and does not occur.
 std::vector<CommandSetting> settings_of(const CommandRequest& request);
 
+/// A step of a command, as it streams or prints it.
+struct TimedStep {
+  double seconds = 0, wait = 0, samples = 1;
+  bool is_validation = false, is_first = false;  ///< of an epoch, with its start-up
+};
+/// The lines of $ASSAY_STEPS, as assay.timed() writes them.
+struct StepStream {
+  std::string writer;  ///< the process that wrote those so far
+  double train = 0;    ///< samples of an epoch; 0: not known
+  /// Passes over lines that are none. Throws Error naming the setting where another process writes as well.
+  std::vector<TimedStep> take(const std::string& lines, const std::string& setting);
+};
+
 struct CommandPolicy {
   double budget_seconds = 300;
   std::uint64_t seed = 42;

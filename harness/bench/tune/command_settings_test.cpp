@@ -50,6 +50,23 @@ TEST(CommandSettings, RefuseNamesThatMeanNothing) {
   EXPECT_THAT([&] { settings_of(given); }, ThrowsMessage<Error>(HasSubstr("nothing varies batch")));
 }
 
+TEST(StepStreams, HaveStepsWhoseSumsStayNumbers) {
+  StepStream stream;
+  const auto steps = stream.take(
+      "step,seconds,wait,samples,phase,process,train,validation\n0,0.5,0.1,32,training,7,100,0\n"
+      "1,1e308,-1,1e308,validation,7,1e308,0\nhalf a line\n",
+      "workers=0");
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps[0].seconds, 0.5);
+  EXPECT_TRUE(steps[0].is_first);
+  EXPECT_EQ(stream.train, 100) << "of training alone";
+  EXPECT_EQ(steps[1].seconds, 1e9);
+  EXPECT_EQ(steps[1].wait, 0);
+  EXPECT_EQ(steps[1].samples, 1e30);
+  EXPECT_THAT([&] { stream.take("2,1,1,1,training,8,100,0\n", "workers=0"); },
+              ThrowsMessage<Error>(HasSubstr("processes 7 and 8 of workers=0 write it")));
+}
+
 /// Steps that claim to take as many seconds as `seconds` says, and do not end; after `body`.
 std::string steps(const std::string& seconds, const std::string& body = "") {
   return "n=0; " + body + " while :; do echo $n," + seconds +
