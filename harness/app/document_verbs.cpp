@@ -43,7 +43,6 @@
 #include <vector>
 
 namespace assay {
-
 namespace {
 
 /// Lists the remarks on the times of a side, each once with its trials.

@@ -440,6 +440,8 @@ std::vector<Fault> faults() {
        "weather.migrations: is -2, must be a number from -1"},
       {"results", "\"steal_share\":0.0", "\"steal_share\":1.5", "weather.steal_share: is 1.5"},
       {"results", "[7,8]", "[7,-8]", "launches[0].calls[1]: is -8, must be an integer from 1"},
+      {"results", "[7,8]", "[7,9223372036854775807]",
+       "launches[0].calls[1]: is 9223372036854775807, must be"},
       {"results", "\"cpu_seconds\":[1e-06,2e-06]", "\"cpu_seconds\":[1e-06,\"nan\"]",
        "launches[0].cpu_seconds[1]: is nan, must be a number from 0"},
       {"results", "[1e-06,2e-06]", "[1,1e308]",

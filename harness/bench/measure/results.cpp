@@ -71,7 +71,7 @@ void Form<Launch>::read(const JsonField& field, Launch& launch, const Fields::Ru
   if (columns.calls.is_null()) return;
   const JsonField calls = field.at("calls");
   std::vector<Index> counts(count);
-  const Fields::Rule above_zero{.low = 1};
+  const Fields::Rule above_zero{.low = 1, .high = Index{1} << 40};  // their sums stay numbers
   if (columns.calls.is_array()) {
     Form<std::vector<Index>>::read(calls, counts, above_zero);
     require_as_many(field, "calls", counts.size(), count);

@@ -26,11 +26,6 @@ bool has_no_range(ClaimedFigure figure) {
   return figure == ClaimedFigure::agreement || figure == ClaimedFigure::arithmetic;
 }
 
-void require_expression(const Fields& f, const char* name, const std::string& text) {
-  const std::string why = why_no_expression(text);
-  if (!why.empty()) f.refuse(name, "is no regular expression: " + why);
-}
-
 /// Refuses a part that nothing could decide: it would look like a part that nobody measured.
 void require_what_it_needs(const Fields& f, const ClaimPart& part) {
   const auto need = [&](bool there, const char* name) {
@@ -198,7 +193,8 @@ void describe(Fields& f, ClaimPart& part) {
   for (const auto& [name, text] :
        {std::pair("trials", &part.trials), std::pair("against_trial", &part.against_trial),
         std::pair("cases", &part.cases)})
-    if (!text->empty()) require_expression(f, name, *text);
+    if (const std::string why = why_no_expression(*text); !why.empty())
+      f.refuse(name, "is no regular expression: " + why);
   if (part.not_measured.empty()) require_what_it_needs(f, part);
   double sum = 0;  // of exclusive shares
   for (const ClaimShare& one : part.composed) sum += one.share;

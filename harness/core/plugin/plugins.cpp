@@ -1,4 +1,3 @@
-
 #include "assay/error.hpp"
 #include "core/check/contained.hpp"
 #include "core/files/this_program.hpp"
