@@ -99,7 +99,7 @@ void require_shard(const NamedRun<Results>& file) {
 std::string setting(const Results& results, const std::string& option) {
   const std::size_t at = results.command.find(" " + option);
   if (at == std::string::npos) return "the usual";
-  const std::size_t value = at + 1 + option.size() + 1;
+  const std::size_t value = std::min(at + 1 + option.size() + 1, results.command.size());
   return results.command.substr(value, results.command.find(' ', value) - value);
 }
 

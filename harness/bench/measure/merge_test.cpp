@@ -70,6 +70,12 @@ void expect_refused(const std::function<void(std::vector<NamedRun<Results>>&)>& 
               ThrowsMessage<Error>(AllOf(HasSubstr(where + ": "), HasSubstr(what))));
 }
 
+TEST(Merge, ReadsNoOptionBeyondTheEndOfItsCommand) {
+  EXPECT_NO_THROW(merge_after([](std::vector<NamedRun<Results>>& files) {
+    for (NamedRun<Results>& file : files) file.run.command += " --launches";
+  }));
+}
+
 TEST(Merge, PutsCasesBackInTheOrderOfTheSuite) {
   std::vector<std::string> keys;
   for (const TrialResult& one : merged(all_shards()).trials) keys.push_back(one.key);
