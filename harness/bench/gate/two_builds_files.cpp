@@ -336,7 +336,7 @@ void describe(Fields& f, SequentialPolicy& policy) {
 
 void describe(Fields& f, PairedLaunch& launch) {
   const Fields::Rule seconds{
-      .above = 0, .most = 1e6, .seven_digits = true, .about = "per call, slice by slice"};
+      .above = least_seconds, .most = 1e6, .seven_digits = true, .about = "per call, slice by slice"};
   f("base_link", launch.base_link, {.low = 0, .high = most});
   f("head_link", launch.head_link, {.low = 0, .high = most});
   f("base", launch.base, seconds);

@@ -65,7 +65,8 @@ void Form<Launch>::read(const JsonField& field, Launch& launch, const Fields::Ru
   for (std::size_t i = 0; i < count; ++i) launch[i].seconds = columns.seconds[i];
   if (const auto& cpu_seconds = columns.cpu_seconds) {
     require_as_many(field, "cpu_seconds", cpu_seconds->size(), count);
-    static_cast<void>(numbers_from(field.at("cpu_seconds"), {.least = rule.above, .most = rule.most}));
+    static_cast<void>(
+        numbers_from(field.at("cpu_seconds"), {.least = std::min(rule.above, 0.0), .most = rule.most}));
     for (std::size_t i = 0; i < count; ++i) launch[i].cpu_seconds = (*cpu_seconds)[i];
   }
   if (columns.calls.is_null()) return;
@@ -140,7 +141,7 @@ void describe(Fields& f, TrialResult& trial) {
   f("impossible", trial.impossible,
     {.terse = true, .about = "why no kernel can be so fast; its times are not used"});
   // Comparisons take logarithms; a time that is none would spoil every figure made with it.
-  f("launches", trial.launches, {.optional = true, .above = 0, .most = most_seconds});
+  f("launches", trial.launches, {.optional = true, .above = least_seconds, .most = most_seconds});
 }
 
 void describe(Fields& f, VariantCalls& one) {
