@@ -58,26 +58,24 @@ Json Form<Launch>::json(const Launch& launch, const Fields::Rule&) {
 }
 
 void Form<Launch>::read(const JsonField& field, Launch& launch, const Fields::Rule& rule) {
-  const auto columns = value_from<Columns>(field);
-  static_cast<void>(numbers_from(field.at("seconds"), rule));  // throws for a time out of the range
-  const std::size_t count = columns.seconds.size();
+  const std::vector<double> seconds = numbers_from(field.at("seconds"), rule);
+  const std::size_t count = seconds.size();
   launch.resize(count);
-  for (std::size_t i = 0; i < count; ++i) launch[i].seconds = columns.seconds[i];
-  if (const auto& cpu_seconds = columns.cpu_seconds) {
-    require_as_many(field, "cpu_seconds", cpu_seconds->size(), count);
-    static_cast<void>(
-        numbers_from(field.at("cpu_seconds"), {.least = std::min(rule.above, 0.0), .most = rule.most}));
-    for (std::size_t i = 0; i < count; ++i) launch[i].cpu_seconds = (*cpu_seconds)[i];
+  for (std::size_t i = 0; i < count; ++i) launch[i].seconds = seconds[i];
+  if (const auto column = field.find("cpu_seconds")) {
+    const auto values = numbers_from(*column, {.least = std::min(rule.above, 0.0), .most = rule.most});
+    require_as_many(field, "cpu_seconds", values.size(), count);
+    for (std::size_t i = 0; i < count; ++i) launch[i].cpu_seconds = values[i];
   }
-  if (columns.calls.is_null()) return;
-  const JsonField calls = field.at("calls");
+  const auto calls = field.find("calls");
+  if (!calls) return;
   std::vector<Index> counts(count);
   const Fields::Rule above_zero{.low = 1, .high = Index{1} << 40};  // their sums stay numbers
-  if (columns.calls.is_array()) {
-    Form<std::vector<Index>>::read(calls, counts, above_zero);
+  if (calls->value().is_array()) {
+    Form<std::vector<Index>>::read(*calls, counts, above_zero);
     require_as_many(field, "calls", counts.size(), count);
   } else {
-    Form<Index>::read(calls, launch.empty() ? counts.emplace_back() : counts[0], above_zero);
+    Form<Index>::read(*calls, launch.empty() ? counts.emplace_back() : counts[0], above_zero);
     std::ranges::fill(counts, counts[0]);
   }
   for (std::size_t i = 0; i < count; ++i) launch[i].calls = counts[i];
