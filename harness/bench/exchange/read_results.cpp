@@ -287,7 +287,7 @@ double processor_seconds(const JsonField& row, std::string_view member, double u
 }
 
 void add_slice(TrialResult& trial, Launch& launch, const Slice& slice) {
-  if (slice.seconds > least_seconds && slice.seconds <= most_seconds) {
+  if (slice.seconds > shortest_seconds && slice.seconds <= most_seconds) {
     launch.push_back(slice);
   } else {
     trial.remark = "some samples report no finite time above 0 and were left out";

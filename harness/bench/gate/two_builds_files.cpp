@@ -315,8 +315,7 @@ void describe(Fields& f, Build& build) {
 }
 
 void describe(Fields& f, SequentialPolicy& policy) {
-  // No interval is so doubtful that no launch would do, and what follows from a number of launches takes time
-  // that grows with its square.
+  // Above half no launch is needed; a decision takes time that grows with the square of the launches.
   constexpr Fields::Rule ratio{.above = 1, .most = 1e6}, share{.above = 0, .most = 0.5},
       launches{.low = 1, .high = 1000};
   f("margin", policy.margin, ratio);
@@ -336,7 +335,7 @@ void describe(Fields& f, SequentialPolicy& policy) {
 
 void describe(Fields& f, PairedLaunch& launch) {
   const Fields::Rule seconds{
-      .above = least_seconds, .most = 1e6, .seven_digits = true, .about = "per call, slice by slice"};
+      .above = shortest_seconds, .most = 1e6, .seven_digits = true, .about = "per call, slice by slice"};
   f("base_link", launch.base_link, {.low = 0, .high = most});
   f("head_link", launch.head_link, {.low = 0, .high = most});
   f("base", launch.base, seconds);

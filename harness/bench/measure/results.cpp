@@ -139,7 +139,7 @@ void describe(Fields& f, TrialResult& trial) {
   f("impossible", trial.impossible,
     {.terse = true, .about = "why no kernel can be so fast; its times are not used"});
   // Comparisons take logarithms; a time that is none would spoil every figure made with it.
-  f("launches", trial.launches, {.optional = true, .above = least_seconds, .most = most_seconds});
+  f("launches", trial.launches, {.optional = true, .above = shortest_seconds, .most = most_seconds});
 }
 
 void describe(Fields& f, VariantCalls& one) {

@@ -74,7 +74,7 @@ inline constexpr FieldRequirement finite_number{.least = std::numeric_limits<dou
 /// measured: sums and products of such numbers stay finite.
 inline constexpr double most_seconds = 1e9, most_amount = 1e30;
 /// No time is as short as this: ratios of times, and their logarithms, stay finite.
-inline constexpr double least_seconds = 1e-100;
+inline constexpr double shortest_seconds = 1e-100;
 
 /// The form of a type in JSON: schema(), json() and read(), which throws Error naming file, path and reason.
 template <class T>
