@@ -128,7 +128,8 @@ void read_elf_image(const std::string& bytes) {
   }
 }
 
-/// A library as the process that has it loaded describes it, once more as it describes itself to that one.
+/// Puts the description of a library, as a process sends it, back into the structures of assay/plugin.h, and
+/// adds the library.
 void read_plugin(const std::string& bytes) {
   const auto content = value_from<PluginContent>(bytes, "plugin.json", "");
   std::vector<std::vector<assay_rule>> rules;
