@@ -8,23 +8,9 @@
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace assay {
-
-/// A case that an operator is, or is a part of.
-struct OperatorCase {
-  std::string operation, problem;
-  double calls = 1;  ///< 0 for a part whose kin counts the call
-};
-
-/// The elements of an array of these extents; 0 where it has none, or more than fit into any memory.
-Index elements_of(const std::vector<Index>& extents);
-
-/// The cases that one call is, each with an equal part of its time; none where no contract has it, for the
-/// types, the layout or the options of this call.
-std::vector<OperatorCase> cases_of(std::string_view name, const std::vector<TraceArgument>& arguments);
 
 /// The kinds of things that take parts of a step.
 enum class StepShare {
@@ -58,10 +44,8 @@ struct TracedStep {
 /// Reads a trace with shapes (`record_shapes=True`), packed with gzip or not. A time at which operators of
 /// several threads run belongs to the thread that is busiest.
 ///
-/// Products take the transposes that the strides say. A gradient of a convolution is one case for each output
-/// that was asked for, with an equal part of the time. The parts of a softmax with its loss, and of attention
-/// that is composed of two products, are one case. AdamW in any form is `adamw_multi_tensor`, by the number
-/// of its tensors and the size that gives all parameters.
+/// The parts of attention that is composed of two products are one case. AdamW in any form is
+/// `adamw_multi_tensor`, by the number of its tensors and the size that gives all parameters.
 ///
 /// A part whose problem makes `require` throw Error is not covered, and a note says why.
 ///

@@ -1,0 +1,307 @@
+#include "training/job/operator_cases.hpp"
+
+#include "core/text/parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
+
+namespace assay {
+namespace {
+
+constexpr Index largest_array = Index{1} << 48;
+
+using Cases = std::vector<OperatorCase>;
+using Extents = std::vector<Index>;
+
+/// The arguments of one call; extents of what is missing are empty.
+class Call {
+ public:
+  explicit Call(const std::vector<TraceArgument>& all) : all_(all) {}
+
+  const Extents& extents(std::size_t at) const { return first(at, &TraceArgument::extents); }
+  const Extents& strides(std::size_t at) const { return first(at, &TraceArgument::strides); }
+  const std::string& type(std::size_t at) const { return at < all_.size() ? all_[at].type : none; }
+  const std::string& value(std::size_t at) const { return at < all_.size() ? all_[at].value : none; }
+  bool is_f32(std::size_t at) const { return type(at) == "float" && !extents(at).empty(); }
+  bool is_bf16(std::size_t at) const { return type(at) == "c10::BFloat16" && !extents(at).empty(); }
+  /// The numbers of a list such as `[1, 1]`.
+  Extents numbers(std::size_t at) const {
+    Extents out;
+    for (std::string_view part : parts_of(value(at), ',')) {
+      const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || c == '-'; };
+      const auto begin = std::ranges::find_if(part, is_digit);
+      const auto end = std::find_if_not(begin, part.end(), is_digit);
+      if (const auto number = number_from<Index>(std::string_view(begin, end))) out.push_back(*number);
+    }
+    return out;
+  }
+  /// The flags of a list such as `[True, True, False]`.
+  bool flag(std::size_t at, std::size_t which) const {
+    const auto parts = parts_of(value(at), ',');
+    return which < parts.size() && parts[which].find("True") != std::string_view::npos;
+  }
+
+ private:
+  const Extents& first(std::size_t at, std::vector<Extents> TraceArgument::*member) const {
+    static const Extents empty;
+    return at < all_.size() && (all_[at].*member).size() == 1 ? (all_[at].*member).front() : empty;
+  }
+  inline static const std::string none;
+  const std::vector<TraceArgument>& all_;
+};
+
+/// `n` or `t` of the last two extents, by the one whose elements are neighbours.
+char transpose_of(const Extents& extents, const Extents& strides) {
+  const std::size_t last = extents.size() - 1;
+  const bool by_rows = strides.size() != extents.size() || strides[last] == 1 || extents[last] == 1;
+  return by_rows ? 'n' : 't';
+}
+
+/// A product of the arguments `a` and `a` + 1.
+Cases product_case(const Call& call, std::size_t a) {
+  const Extents &left = call.extents(a), &right = call.extents(a + 1);
+  const std::size_t rank = left.size();
+  const bool bf16 = call.is_bf16(a) && call.is_bf16(a + 1);
+  if (!bf16 && !(call.is_f32(a) && call.is_f32(a + 1))) return {};
+  if (rank != right.size() || (rank != 2 && rank != 3) || (bf16 && rank == 3)) return {};
+  const Index m = left[rank - 2], k = left[rank - 1], n = right[rank - 1];
+  if (elements_of({m, n, k}) == 0) return {};
+  const std::string trans{transpose_of(left, call.strides(a)), transpose_of(right, call.strides(a + 1))};
+  const std::string problem = fmt::format("m={},n={},k={},trans={}", m, n, k, trans);
+  if (rank == 3) return {{"batched_gemm", fmt::format("batch={},{}", left[0], problem)}};
+  return {{bf16 ? "gemm_bf16" : "gemm", problem}};
+}
+
+/// A product of a matrix and a vector, the arguments `a` and `a` + 1.
+Cases vector_case(const Call& call, std::size_t a) {
+  const Extents& matrix = call.extents(a);
+  if (!call.is_f32(a) || !call.is_f32(a + 1) || matrix.size() != 2 || elements_of(matrix) == 0) return {};
+  const bool transposed = transpose_of(matrix, call.strides(a)) == 't';
+  return {{"gemv", fmt::format("m={},n={},trans={}", matrix[transposed ? 1 : 0], matrix[transposed ? 0 : 1],
+                               transposed ? 't' : 'n')}};
+}
+
+/// The shape of a convolution in two dimensions, of arguments at these places; nothing where no contract has
+/// its layout, groups or window.
+std::optional<std::string> layer(const Call& call, std::size_t x, std::size_t w, std::size_t stride,
+                                 std::size_t groups) {
+  const Extents &image = call.extents(x), &filters = call.extents(w);
+  const Extents strides = call.numbers(stride), pads = call.numbers(stride + 1),
+                dilations = call.numbers(stride + 2);
+  const auto equal = [](const Extents& both) { return both.size() == 2 && both[0] == both[1]; };
+  if (!call.is_f32(x) || !call.is_f32(w) || image.size() != 4 || filters.size() != 4) return std::nullopt;
+  if (call.value(stride + 3) != "False" || call.value(groups) != "1") return std::nullopt;
+  if (!equal(strides) || !equal(pads) || !equal(dilations) || elements_of(image) == 0) return std::nullopt;
+  const Extents& order = call.strides(x);
+  const bool channels_last = order.size() == 4 && order[1] == 1 && image[1] > 1 && image[2] * image[3] > 1;
+  if (channels_last) return std::nullopt;
+  std::string out = fmt::format("n={},c={},f={},h={},w={},kernel={}", image[0], image[1], filters[0],
+                                image[2], image[3], filters[2]);
+  const auto unless = [&](const char* field, Index value, Index usual) {
+    if (value != usual) out += fmt::format(",{}={}", field, value);
+  };
+  unless("kernel_w", filters[3], filters[2]);
+  unless("stride", strides[0], 1);
+  unless("dilation", dilations[0], 1);
+  unless("pad", pads[0], 0);
+  return out;
+}
+
+Cases convolution(const Call& call) {
+  const auto shape = layer(call, 0, 1, 3, 8);
+  if (!shape) return {};
+  return {{"conv2d", *shape + (call.extents(2).empty() ? "" : ",bias=per_filter")}};
+}
+
+Cases convolution_backward(const Call& call) {
+  constexpr std::size_t groups = 9, wanted = 10;
+  const auto shape = layer(call, 1, 2, 4, groups);
+  Cases out;
+  if (!shape) return out;
+  if (call.flag(wanted, 0)) out.push_back({"conv2d_data_gradient", *shape});
+  if (call.flag(wanted, 1)) {
+    out.push_back({"conv2d_weight_gradient", *shape + (call.flag(wanted, 2) ? ",bias=per_filter" : "")});
+  }
+  return out;
+}
+
+/// Rows and columns, of which the columns are the extents in argument `norm`.
+Cases normalisation(const Call& call, std::size_t x, std::size_t norm, const char* operation) {
+  const Index all = elements_of(call.extents(x)), cols = elements_of(call.numbers(norm));
+  if (!call.is_f32(x) || cols <= 0 || all == 0 || all % cols != 0) return {};
+  return {{operation, fmt::format("rows={},cols={}", all / cols, cols)}};
+}
+
+/// Rows of the last extent.
+Cases rows_case(const Call& call, std::size_t x, const char* operation, double calls) {
+  const Extents& extents = call.extents(x);
+  if (!call.is_f32(x) || extents.size() != 2 || elements_of(extents) == 0) return {};
+  return {{operation, fmt::format("rows={},cols={}", extents[0], extents[1]), calls}};
+}
+
+bool is_dense(const Call& call, std::size_t at) {
+  Index expected = 1;
+  const Extents &extents = call.extents(at), &strides = call.strides(at);
+  if (strides.size() != extents.size()) return strides.empty();
+  for (std::size_t i = extents.size(); i-- > 0;) {
+    if (extents[i] > 1 && strides[i] != expected) return false;
+    expected *= extents[i];
+  }
+  return true;
+}
+
+/// An array of images, or of rows of channels, in argument `at`; none for other extents.
+Cases channels(const Call& call, std::size_t at, const char* operation) {
+  const Extents& image = call.extents(at);
+  if (!call.is_f32(at) || !is_dense(call, at) || elements_of(image) == 0) return {};
+  if (image.size() != 2 && image.size() != 4) return {};
+  const bool flat = image.size() == 2;
+  return {{operation,
+           fmt::format("n={},c={},h={},w={}", image[0], image[1], flat ? 1 : image[2], flat ? 1 : image[3])}};
+}
+
+/// By the statistics of a training step; none where those of all steps are used.
+Cases batch_norm(const Call& call, std::size_t x, std::size_t training, const char* operation) {
+  return call.value(training) == "True" ? channels(call, x, operation) : Cases();
+}
+
+/// Rows of the last extent, over which the softmax goes.
+Cases softmax(const Call& call) {
+  const Extents& extents = call.extents(0);
+  const auto over = number_from<Index>(call.value(1));
+  if (!call.is_f32(0) || !is_dense(call, 0) || elements_of(extents) == 0 || !over) return {};
+  if (*over != -1 && *over != std::ssize(extents) - 1) return {};
+  return {{"softmax", fmt::format("rows={},cols={}", elements_of(extents) / extents.back(), extents.back())}};
+}
+
+/// Element by element; the arguments from 0 on are `count` dense tensors of equal extents.
+Cases elements(const Call& call, std::size_t count, const std::string& operation, bool image) {
+  const Index all = elements_of(call.extents(0));
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!call.is_f32(i) || call.extents(i) != call.extents(0) || !is_dense(call, i)) return {};
+  }
+  if (all == 0) return {};
+  return {{operation, fmt::format("{}={}", image ? "n=1,c=1,h=1,w" : "n", all)}};
+}
+
+/// A trace does not have the ids: those of words stand for them.
+Cases lookup(const Call& call) {
+  const Extents& table = call.extents(0);
+  if (!call.is_f32(0) || !is_dense(call, 0) || table.size() != 2) return {};
+  return {{"embedding",
+           fmt::format("n={},rows={},d={},ids=words", elements_of(call.extents(1)), table[0], table[1])}};
+}
+
+/// None where an id is padding, or sums are scaled by how often their id comes.
+Cases lookup_gradient(const Call& call) {
+  const Extents& dy = call.extents(0);
+  const bool plain = call.value(3) == "-1" && call.value(4) == "False";
+  if (!call.is_f32(0) || !is_dense(call, 0) || dy.empty() || !plain) return {};
+  return {{"embedding_backward", fmt::format("n={},rows={},d={},ids=words", elements_of(call.extents(1)),
+                                             call.value(2), dy.back())}};
+}
+
+Cases bias_gradient(const Call& call) {
+  const Extents all_but_channels = call.extents(0).size() == 2 ? Extents{0} : Extents{0, 2, 3};
+  if (call.numbers(1) != all_but_channels) return {};
+  return channels(call, 0, "elementwise_channel_bias_backward");
+}
+
+Cases attention(Index heads, Index tokens, Index d, bool causal) {
+  return {{"attention",
+           fmt::format("heads={},tokens={},d={},mask={}", heads, tokens, d, causal ? "causal" : "none")}};
+}
+
+Cases fused_attention(const Call& call) {
+  const Extents& q = call.extents(0);
+  if (!call.is_f32(0) || q.size() != 4 || call.extents(1) != q || call.extents(2) != q) return {};
+  return attention(q[0] * q[1], q[2], q[3], call.value(4) == "True" || call.value(5) == "True");
+}
+
+using CaseRule = std::function<Cases(const Call&)>;
+
+const std::map<std::string_view, CaseRule>& rules() {
+  const auto gelu = [](const Call& call, std::size_t count, const char* end) {
+    const bool tanh = call.value(count) == "tanh";
+    return elements(call, count, fmt::format("elementwise_gelu{}{}", tanh ? "_tanh" : "", end), false);
+  };
+  const auto scaled_by_one = [](const Call& call, std::size_t at) {
+    return call.value(at).empty() || number_from<double>(call.value(at)) == 1.0;
+  };
+  static const std::map<std::string_view, CaseRule> all{
+      {"aten::mm", [](const Call& c) { return product_case(c, 0); }},
+      {"aten::addmm", [](const Call& c) { return product_case(c, 1); }},
+      {"aten::bmm", [](const Call& c) { return product_case(c, 0); }},
+      {"aten::baddbmm", [](const Call& c) { return product_case(c, 1); }},
+      {"aten::mv", [](const Call& c) { return vector_case(c, 0); }},
+      {"aten::addmv", [](const Call& c) { return vector_case(c, 1); }},
+      {"aten::convolution", convolution},
+      {"aten::convolution_backward", convolution_backward},
+      {"aten::native_layer_norm", [](const Call& c) { return normalisation(c, 0, 1, "layernorm"); }},
+      {"aten::native_layer_norm_backward",
+       [](const Call& c) { return normalisation(c, 0, 2, "layernorm_backward"); }},
+      {"aten::native_batch_norm", [](const Call& c) { return batch_norm(c, 0, 5, "batch_norm"); }},
+      {"aten::native_batch_norm_backward",
+       [](const Call& c) { return batch_norm(c, 1, 7, "batch_norm_backward"); }},
+      {"aten::_softmax", softmax},
+      {"aten::embedding", lookup},
+      {"aten::embedding_dense_backward", lookup_gradient},
+      {"aten::gelu", [=](const Call& c) { return gelu(c, 1, ""); }},
+      {"aten::gelu_backward", [=](const Call& c) { return gelu(c, 2, "_backward"); }},
+      {"aten::relu", [](const Call& c) { return elements(c, 1, "elementwise_relu", true); }},
+      {"aten::relu_", [](const Call& c) { return elements(c, 1, "elementwise_relu", true); }},
+      {"aten::threshold_backward",
+       [](const Call& c) { return elements(c, 2, "elementwise_relu_backward", false); }},
+      {"aten::sigmoid", [](const Call& c) { return elements(c, 1, "elementwise_sigmoid", false); }},
+      {"aten::sigmoid_backward",
+       [](const Call& c) { return elements(c, 2, "elementwise_sigmoid_backward", false); }},
+      {"aten::add",
+       [=](const Call& c) {
+         return scaled_by_one(c, 2) ? elements(c, 2, "elementwise_add", true) : Cases{};
+       }},
+      {"aten::mul", [](const Call& c) { return elements(c, 2, "elementwise_multiply", true); }},
+      {"aten::sum", bias_gradient},
+      // The loss and its gradient are one contract: whoever computes the softmax counts the calls.
+      {"aten::_log_softmax", [](const Call& c) { return rows_case(c, 0, "softmax_cross_entropy", 1); }},
+      {"aten::nll_loss_forward", [](const Call& c) { return rows_case(c, 0, "softmax_cross_entropy", 0); }},
+      {"aten::nll_loss_backward", [](const Call& c) { return rows_case(c, 1, "softmax_cross_entropy", 0); }},
+      {"aten::_log_softmax_backward_data",
+       [](const Call& c) { return rows_case(c, 0, "softmax_cross_entropy", 0); }},
+      {"aten::_scaled_dot_product_flash_attention_for_cpu", fused_attention},
+  };
+  return all;
+}
+
+}  // namespace
+
+Index elements_of(const std::vector<Index>& extents) {
+  Index out = 1;
+  for (const Index extent : extents) {
+    if (extent <= 0 || extent > largest_array / out) return 0;
+    out *= extent;
+  }
+  return out;
+}
+
+std::vector<OperatorCase> cases_of(std::string_view name, const std::vector<TraceArgument>& arguments) {
+  const auto rule = rules().find(name);
+  return rule == rules().end() ? Cases() : rule->second(Call(arguments));
+}
+
+std::vector<OperatorCase> attention_cases(const std::vector<TraceArgument>& scores,
+                                          const std::vector<TraceArgument>& values, bool causal) {
+  const Call first(scores), second(values);
+  const Extents& q = first.extents(0);
+  if (!first.is_f32(0) || q.size() != 3) return {};
+  const Index heads = q[0], tokens = q[1], d = q[2];
+  if (first.extents(1) != Extents{heads, d, tokens}) return {};
+  if (second.extents(0) != Extents{heads, tokens, tokens} || second.extents(1) != q) return {};
+  return attention(heads, tokens, d, causal);
+}
+
+}  // namespace assay

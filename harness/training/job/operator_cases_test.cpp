@@ -1,0 +1,120 @@
+#include "training/job/operator_cases.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// One call, by its extents, strides and values.
+std::vector<OperatorCase> cases(const char* name, std::vector<TraceArgument> arguments) {
+  return cases_of(name, arguments);
+}
+TraceArgument f32(std::vector<Index> extents, std::vector<Index> strides = {}) {
+  return {.type = "float", .extents = {std::move(extents)}, .strides = {std::move(strides)}};
+}
+TraceArgument value(const char* text) { return {.type = "Scalar", .value = text, .extents = {{}}}; }
+
+std::vector<std::string> texts(const std::vector<OperatorCase>& cases) {
+  std::vector<std::string> out;
+  for (const OperatorCase& one : cases) out.push_back(one.operation + "/" + one.problem);
+  return out;
+}
+
+TEST(OperatorCases, AreConvolutionsAndTheirGradients) {
+  const auto layer = [](const char* groups) {
+    return std::vector<TraceArgument>{f32({2, 3, 8, 9}), f32({4, 3, 3, 3}), {},
+                                      value("[2, 2]"),   value("[1, 1]"),   value("[1, 1]"),
+                                      value("False"),    value("[0, 0]"),   value(groups)};
+  };
+  EXPECT_THAT(texts(cases("aten::convolution", layer("1"))),
+              ElementsAre("conv2d/n=2,c=3,f=4,h=8,w=9,kernel=3,stride=2,pad=1"));
+  EXPECT_THAT(cases("aten::convolution", layer("3")), IsEmpty());
+  const auto gradient = [](const char* wanted, std::vector<Index> strides = {}) {
+    return std::vector<TraceArgument>{f32({2, 4, 8, 8}), f32({2, 3, 8, 8}, std::move(strides)),
+                                      f32({4, 3, 3, 3}), value("[4]"),
+                                      value("[1, 1]"),   value("[1, 1]"),
+                                      value("[1, 1]"),   value("False"),
+                                      value("[0, 0]"),   value("1"),
+                                      value(wanted)};
+  };
+  EXPECT_THAT(texts(cases("aten::convolution_backward", gradient("[True, True, True]"))),
+              ElementsAre("conv2d_data_gradient/n=2,c=3,f=4,h=8,w=8,kernel=3,pad=1",
+                          "conv2d_weight_gradient/n=2,c=3,f=4,h=8,w=8,kernel=3,pad=1,bias=per_filter"));
+  EXPECT_THAT(texts(cases("aten::convolution_backward", gradient("[False, True, False]"))),
+              ElementsAre("conv2d_weight_gradient/n=2,c=3,f=4,h=8,w=8,kernel=3,pad=1"));
+  // Channels last is another layout than the contract's.
+  EXPECT_THAT(cases("aten::convolution_backward", gradient("[True, True, True]", {192, 1, 24, 3})),
+              IsEmpty());
+}
+
+TEST(OperatorCases, AreNormalizationsOfChannelsWhileTraining) {
+  const auto forward = [](const char* training) {
+    return cases("aten::native_batch_norm", {f32({32, 8, 4, 5}, {160, 20, 5, 1}), f32({8}), f32({8}),
+                                             f32({8}), f32({8}), value(training)});
+  };
+  EXPECT_THAT(texts(forward("True")), ElementsAre("batch_norm/n=32,c=8,h=4,w=5"));
+  EXPECT_THAT(forward("False"), IsEmpty());
+  const TraceArgument rows = f32({32, 8}, {8, 1}), channel = f32({8});
+  EXPECT_THAT(texts(cases("aten::native_batch_norm_backward",
+                          {rows, rows, channel, channel, channel, channel, channel, value("True")})),
+              ElementsAre("batch_norm_backward/n=32,c=8,h=1,w=1"));
+}
+
+TEST(OperatorCases, AreSoftmaxOfTheLastExtent) {
+  EXPECT_THAT(texts(cases("aten::_softmax", {f32({8, 4, 64}, {256, 64, 1}), value("-1")})),
+              ElementsAre("softmax/rows=32,cols=64"));
+  EXPECT_THAT(cases("aten::_softmax", {f32({8, 4, 64}, {256, 64, 1}), value("1")}), IsEmpty());
+}
+
+TEST(OperatorCases, AreLookupsAndTheirGradient) {
+  const TraceArgument ids{.type = "long int", .extents = {{8, 64}}};
+  EXPECT_THAT(texts(cases("aten::embedding", {f32({1000, 128}), ids, value("-1")})),
+              ElementsAre("embedding/n=512,rows=1000,d=128,ids=words"));
+  const auto gradient = [&](const char* padding, const char* scaled) {
+    return cases("aten::embedding_dense_backward",
+                 {f32({8, 64, 128}), ids, value("1000"), value(padding), value(scaled)});
+  };
+  EXPECT_THAT(texts(gradient("-1", "False")),
+              ElementsAre("embedding_backward/n=512,rows=1000,d=128,ids=words"));
+  EXPECT_THAT(gradient("0", "False"), IsEmpty());
+  EXPECT_THAT(gradient("-1", "True"), IsEmpty());
+}
+
+TEST(OperatorCases, AreNoneForExtentsThatNoMemoryHolds) {
+  const Index many = Index{1} << 40;
+  EXPECT_THAT(cases("aten::mm", {f32({many, many}), f32({many, many})}), IsEmpty());
+  EXPECT_THAT(cases("aten::relu", {f32({-1, 8})}), IsEmpty());
+}
+
+TEST(OperatorCases, TakeTransposesFromStrides) {
+  EXPECT_THAT(texts(cases("aten::mm", {f32({8, 16}, {1, 8}), f32({16, 4}, {4, 1})})),
+              ElementsAre("gemm/m=8,n=4,k=16,trans=tn"));
+  EXPECT_THAT(texts(cases("aten::bmm", {f32({5, 8, 16}, {200, 20, 1}), f32({5, 16, 4}, {64, 1, 16})})),
+              ElementsAre("batched_gemm/batch=5,m=8,n=4,k=16,trans=nt"));
+  EXPECT_THAT(texts(cases("aten::mv", {f32({8, 16}, {1, 8}), f32({16}, {1})})),
+              ElementsAre("gemv/m=16,n=8,trans=t"));
+}
+
+TEST(OperatorCases, AreNoneWhereTheContractHasNoSuchInput) {
+  TraceArgument doubles = f32({8, 8});
+  doubles.type = "double";
+  EXPECT_THAT(cases("aten::mm", {doubles, doubles}), IsEmpty());
+  EXPECT_THAT(cases("aten::mul", {f32({8, 8}), f32({8})}), IsEmpty());              // broadcast
+  EXPECT_THAT(cases("aten::relu", {f32({8, 8}, {1, 8})}), IsEmpty());               // by columns
+  EXPECT_THAT(cases("aten::add", {f32({8}), f32({8}), value("0.5")}), IsEmpty());   // scaled
+  EXPECT_THAT(cases("aten::sum", {f32({8, 4}, {4, 1}), value("[1]")}), IsEmpty());  // over columns
+  EXPECT_THAT(texts(cases("aten::sum", {f32({8, 4}, {4, 1}), value("[0]")})),
+              ElementsAre("elementwise_channel_bias_backward/n=8,c=4,h=1,w=1"));
+  EXPECT_THAT(texts(cases("aten::gelu", {f32({8, 4}), value("tanh")})),
+              ElementsAre("elementwise_gelu_tanh/n=32"));
+}
+
+}  // namespace
+}  // namespace assay
