@@ -31,12 +31,12 @@ class Call {
   bool is_bf16(std::size_t at) const { return type(at) == "c10::BFloat16" && !extents(at).empty(); }
   /// The numbers of a list such as `[1, 1]`.
   Extents numbers(std::size_t at) const {
+    constexpr std::string_view digits = "-0123456789";
     Extents out;
-    for (std::string_view part : parts_of(value(at), ',')) {
-      const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || c == '-'; };
-      const auto begin = std::ranges::find_if(part, is_digit);
-      const auto end = std::find_if_not(begin, part.end(), is_digit);
-      if (const auto number = number_from<Index>(std::string_view(begin, end))) out.push_back(*number);
+    for (const std::string_view part : parts_of(value(at), ',')) {
+      const std::size_t begin = std::min(part.find_first_of(digits), part.size());
+      const std::size_t end = std::min(part.find_first_not_of(digits, begin), part.size());
+      if (const auto number = number_from<Index>(part.substr(begin, end - begin))) out.push_back(*number);
     }
     return out;
   }
@@ -226,52 +226,48 @@ Cases fused_attention(const Call& call) {
 using CaseRule = std::function<Cases(const Call&)>;
 
 const std::map<std::string_view, CaseRule>& rules() {
+  const auto by = [](auto cases, auto... arguments) -> CaseRule {
+    return [=](const Call& call) { return cases(call, arguments...); };
+  };
   const auto gelu = [](const Call& call, std::size_t count, const char* end) {
     const bool tanh = call.value(count) == "tanh";
     return elements(call, count, fmt::format("elementwise_gelu{}{}", tanh ? "_tanh" : "", end), false);
   };
-  const auto scaled_by_one = [](const Call& call, std::size_t at) {
-    return call.value(at).empty() || number_from<double>(call.value(at)) == 1.0;
+  const auto sum_of_two = [](const Call& call) {
+    const bool scaled = !call.value(2).empty() && number_from<double>(call.value(2)) != 1.0;
+    return scaled ? Cases() : elements(call, 2, "elementwise_add", true);
   };
   static const std::map<std::string_view, CaseRule> all{
-      {"aten::mm", [](const Call& c) { return product_case(c, 0); }},
-      {"aten::addmm", [](const Call& c) { return product_case(c, 1); }},
-      {"aten::bmm", [](const Call& c) { return product_case(c, 0); }},
-      {"aten::baddbmm", [](const Call& c) { return product_case(c, 1); }},
-      {"aten::mv", [](const Call& c) { return vector_case(c, 0); }},
-      {"aten::addmv", [](const Call& c) { return vector_case(c, 1); }},
+      {"aten::mm", by(product_case, 0U)},
+      {"aten::addmm", by(product_case, 1U)},
+      {"aten::bmm", by(product_case, 0U)},
+      {"aten::baddbmm", by(product_case, 1U)},
+      {"aten::mv", by(vector_case, 0U)},
+      {"aten::addmv", by(vector_case, 1U)},
       {"aten::convolution", convolution},
       {"aten::convolution_backward", convolution_backward},
-      {"aten::native_layer_norm", [](const Call& c) { return normalisation(c, 0, 1, "layernorm"); }},
-      {"aten::native_layer_norm_backward",
-       [](const Call& c) { return normalisation(c, 0, 2, "layernorm_backward"); }},
-      {"aten::native_batch_norm", [](const Call& c) { return batch_norm(c, 0, 5, "batch_norm"); }},
-      {"aten::native_batch_norm_backward",
-       [](const Call& c) { return batch_norm(c, 1, 7, "batch_norm_backward"); }},
+      {"aten::native_layer_norm", by(normalisation, 0U, 1U, "layernorm")},
+      {"aten::native_layer_norm_backward", by(normalisation, 0U, 2U, "layernorm_backward")},
+      {"aten::native_batch_norm", by(batch_norm, 0U, 5U, "batch_norm")},
+      {"aten::native_batch_norm_backward", by(batch_norm, 1U, 7U, "batch_norm_backward")},
       {"aten::_softmax", softmax},
       {"aten::embedding", lookup},
       {"aten::embedding_dense_backward", lookup_gradient},
-      {"aten::gelu", [=](const Call& c) { return gelu(c, 1, ""); }},
-      {"aten::gelu_backward", [=](const Call& c) { return gelu(c, 2, "_backward"); }},
-      {"aten::relu", [](const Call& c) { return elements(c, 1, "elementwise_relu", true); }},
-      {"aten::relu_", [](const Call& c) { return elements(c, 1, "elementwise_relu", true); }},
-      {"aten::threshold_backward",
-       [](const Call& c) { return elements(c, 2, "elementwise_relu_backward", false); }},
-      {"aten::sigmoid", [](const Call& c) { return elements(c, 1, "elementwise_sigmoid", false); }},
-      {"aten::sigmoid_backward",
-       [](const Call& c) { return elements(c, 2, "elementwise_sigmoid_backward", false); }},
-      {"aten::add",
-       [=](const Call& c) {
-         return scaled_by_one(c, 2) ? elements(c, 2, "elementwise_add", true) : Cases{};
-       }},
-      {"aten::mul", [](const Call& c) { return elements(c, 2, "elementwise_multiply", true); }},
+      {"aten::gelu", by(gelu, 1U, "")},
+      {"aten::gelu_backward", by(gelu, 2U, "_backward")},
+      {"aten::relu", by(elements, 1U, "elementwise_relu", true)},
+      {"aten::relu_", by(elements, 1U, "elementwise_relu", true)},
+      {"aten::threshold_backward", by(elements, 2U, "elementwise_relu_backward", false)},
+      {"aten::sigmoid", by(elements, 1U, "elementwise_sigmoid", false)},
+      {"aten::sigmoid_backward", by(elements, 2U, "elementwise_sigmoid_backward", false)},
+      {"aten::add", sum_of_two},
+      {"aten::mul", by(elements, 2U, "elementwise_multiply", true)},
       {"aten::sum", bias_gradient},
       // The loss and its gradient are one contract: whoever computes the softmax counts the calls.
-      {"aten::_log_softmax", [](const Call& c) { return rows_case(c, 0, "softmax_cross_entropy", 1); }},
-      {"aten::nll_loss_forward", [](const Call& c) { return rows_case(c, 0, "softmax_cross_entropy", 0); }},
-      {"aten::nll_loss_backward", [](const Call& c) { return rows_case(c, 1, "softmax_cross_entropy", 0); }},
-      {"aten::_log_softmax_backward_data",
-       [](const Call& c) { return rows_case(c, 0, "softmax_cross_entropy", 0); }},
+      {"aten::_log_softmax", by(rows_case, 0U, "softmax_cross_entropy", 1.0)},
+      {"aten::nll_loss_forward", by(rows_case, 0U, "softmax_cross_entropy", 0.0)},
+      {"aten::nll_loss_backward", by(rows_case, 1U, "softmax_cross_entropy", 0.0)},
+      {"aten::_log_softmax_backward_data", by(rows_case, 0U, "softmax_cross_entropy", 0.0)},
       {"aten::_scaled_dot_product_flash_attention_for_cpu", fused_attention},
   };
   return all;
