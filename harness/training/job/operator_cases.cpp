@@ -137,13 +137,6 @@ Cases normalisation(const Call& call, std::size_t x, std::size_t norm, const cha
   return {{operation, fmt::format("rows={},cols={}", all / cols, cols)}};
 }
 
-/// Rows of the last extent.
-Cases rows_case(const Call& call, std::size_t x, const char* operation, double calls) {
-  const Extents& extents = call.extents(x);
-  if (!call.is_f32(x) || extents.size() != 2 || elements_of(extents) == 0) return {};
-  return {{operation, fmt::format("rows={},cols={}", extents[0], extents[1]), calls}};
-}
-
 bool is_dense(const Call& call, std::size_t at) {
   Index expected = 1;
   const Extents &extents = call.extents(at), &strides = call.strides(at);
@@ -170,13 +163,15 @@ Cases batch_norm(const Call& call, std::size_t x, std::size_t training, const ch
   return call.value(training) == "True" ? channels(call, x, operation) : Cases();
 }
 
-/// Rows of the last extent, over which the softmax goes.
-Cases softmax(const Call& call) {
-  const Extents& extents = call.extents(0);
-  const auto over = number_from<Index>(call.value(1));
-  if (!call.is_f32(0) || !is_dense(call, 0) || elements_of(extents) == 0 || !over) return {};
-  if (*over != -1 && *over != std::ssize(extents) - 1) return {};
-  return {{"softmax", fmt::format("rows={},cols={}", elements_of(extents) / extents.back(), extents.back())}};
+/// Rows of the last extent, over which a softmax goes: argument `dim` says so, where it is a number, and
+/// otherwise there are two extents.
+Cases softmax(const Call& call, std::size_t x, std::size_t dim, const char* operation, double calls) {
+  const Extents& extents = call.extents(x);
+  const auto over = number_from<Index>(call.value(dim));
+  if (!call.is_f32(x) || !is_dense(call, x) || elements_of(extents) == 0) return {};
+  if (over ? *over != -1 && *over != std::ssize(extents) - 1 : extents.size() != 2) return {};
+  const Index cols = extents.back();
+  return {{operation, fmt::format("rows={},cols={}", elements_of(extents) / cols, cols), calls}};
 }
 
 /// Element by element; the arguments from 0 on are `count` dense tensors of equal extents.
@@ -250,7 +245,7 @@ const std::map<std::string_view, CaseRule>& rules() {
       {"aten::native_layer_norm_backward", by(normalisation, 0U, 2U, "layernorm_backward")},
       {"aten::native_batch_norm", by(batch_norm, 0U, 5U, "batch_norm")},
       {"aten::native_batch_norm_backward", by(batch_norm, 1U, 7U, "batch_norm_backward")},
-      {"aten::_softmax", softmax},
+      {"aten::_softmax", by(softmax, 0U, 1U, "softmax", 1.0)},
       {"aten::embedding", lookup},
       {"aten::embedding_dense_backward", lookup_gradient},
       {"aten::gelu", by(gelu, 1U, "")},
@@ -264,10 +259,10 @@ const std::map<std::string_view, CaseRule>& rules() {
       {"aten::mul", by(elements, 2U, "elementwise_multiply", true)},
       {"aten::sum", bias_gradient},
       // The loss and its gradient are one contract: whoever computes the softmax counts the calls.
-      {"aten::_log_softmax", by(rows_case, 0U, "softmax_cross_entropy", 1.0)},
-      {"aten::nll_loss_forward", by(rows_case, 0U, "softmax_cross_entropy", 0.0)},
-      {"aten::nll_loss_backward", by(rows_case, 1U, "softmax_cross_entropy", 0.0)},
-      {"aten::_log_softmax_backward_data", by(rows_case, 0U, "softmax_cross_entropy", 0.0)},
+      {"aten::_log_softmax", by(softmax, 0U, 1U, "softmax_cross_entropy", 1.0)},
+      {"aten::nll_loss_forward", by(softmax, 0U, 0U, "softmax_cross_entropy", 0.0)},
+      {"aten::nll_loss_backward", by(softmax, 1U, 1U, "softmax_cross_entropy", 0.0)},
+      {"aten::_log_softmax_backward_data", by(softmax, 0U, 2U, "softmax_cross_entropy", 0.0)},
       {"aten::_scaled_dot_product_flash_attention_for_cpu", fused_attention},
   };
   return all;

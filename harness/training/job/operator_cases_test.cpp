@@ -73,6 +73,19 @@ TEST(OperatorCases, AreSoftmaxOfTheLastExtent) {
   EXPECT_THAT(cases("aten::_softmax", {f32({8, 4, 64}, {256, 64, 1}), value("1")}), IsEmpty());
 }
 
+TEST(OperatorCases, AreALossOverTheLastExtent) {
+  const TraceArgument words = f32({8, 4, 64}, {256, 64, 1}), image = f32({8, 4, 6, 6});
+  EXPECT_THAT(texts(cases("aten::_log_softmax", {words, value("2"), value("False")})),
+              ElementsAre("softmax_cross_entropy/rows=32,cols=64"));
+  EXPECT_THAT(texts(cases("aten::_log_softmax_backward_data", {words, words, value("-1"), value("6")})),
+              ElementsAre("softmax_cross_entropy/rows=32,cols=64"));
+  EXPECT_THAT(cases("aten::_log_softmax", {image, value("1"), value("False")}), IsEmpty());   // of each pixel
+  EXPECT_THAT(cases("aten::_log_softmax", {f32({32, 10}, {1, 32}), value("1")}), IsEmpty());  // by columns
+  const TraceArgument rows = f32({32, 64}, {64, 1}), labels{.type = "long int", .extents = {{32}}};
+  EXPECT_EQ(cases("aten::nll_loss_forward", {rows, labels}).at(0).calls, 0);
+  EXPECT_EQ(cases("aten::nll_loss_backward", {f32({}), rows, labels}).at(0).problem, "rows=32,cols=64");
+}
+
 TEST(OperatorCases, AreLookupsAndTheirGradient) {
   const TraceArgument ids{.type = "long int", .extents = {{8, 64}}};
   EXPECT_THAT(texts(cases("aten::embedding", {f32({1000, 128}), ids, value("-1")})),
