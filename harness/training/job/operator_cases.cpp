@@ -174,6 +174,20 @@ Cases softmax(const Call& call, std::size_t x, std::size_t dim, const char* oper
   return {{operation, fmt::format("rows={},cols={}", elements_of(extents) / cols, cols), calls}};
 }
 
+/// A layer of an LSTM in either direction: x is argument 0 of one call, and its weights are `w_ih` of that
+/// and `w_hh` of the other. Where there are no biases, they are zeros.
+Cases lstm_layer(const Call& call, std::size_t w_ih, const Call& other, std::size_t w_hh,
+                 const char* operation) {
+  const Extents &x = call.extents(0), &weights = other.extents(w_hh);
+  const std::size_t rank = x.size();
+  if (!call.is_f32(0) || !call.is_f32(w_ih) || !other.is_f32(w_hh) || (rank != 2 && rank != 3)) return {};
+  if (elements_of(x) == 0 || elements_of(weights) == 0 || weights.size() != 2) return {};
+  const Index hidden = weights[1], inputs = x[rank - 1];
+  if (weights[0] != 4 * hidden || call.extents(w_ih) != Extents{4 * hidden, inputs}) return {};
+  return {{operation, fmt::format("steps={},batch={},inputs={},hidden={}", rank == 3 ? x[0] : 1, x[rank - 2],
+                                  inputs, hidden)}};
+}
+
 /// Element by element; the arguments from 0 on are `count` dense tensors of equal extents.
 Cases elements(const Call& call, std::size_t count, const std::string& operation, bool image) {
   const Index all = elements_of(call.extents(0));
@@ -232,6 +246,9 @@ const std::map<std::string_view, CaseRule>& rules() {
     const bool scaled = !call.value(2).empty() && number_from<double>(call.value(2)) != 1.0;
     return scaled ? Cases() : elements(call, 2, "elementwise_add", true);
   };
+  const auto lstm = [](const Call& call, std::size_t weights, const char* operation) {
+    return lstm_layer(call, weights, call, weights + 1, operation);
+  };
   static const std::map<std::string_view, CaseRule> all{
       {"aten::mm", by(product_case, 0U)},
       {"aten::addmm", by(product_case, 1U)},
@@ -246,6 +263,9 @@ const std::map<std::string_view, CaseRule>& rules() {
       {"aten::native_batch_norm", by(batch_norm, 0U, 5U, "batch_norm")},
       {"aten::native_batch_norm_backward", by(batch_norm, 1U, 7U, "batch_norm_backward")},
       {"aten::_softmax", by(softmax, 0U, 1U, "softmax", 1.0)},
+      {"aten::lstm_cell", by(lstm, 2U, "lstm")},
+      {"aten::mkldnn_rnn_layer", by(lstm, 1U, "lstm")},
+      {"aten::mkldnn_rnn_layer_backward", by(lstm, 1U, "lstm_backward")},
       {"aten::embedding", lookup},
       {"aten::embedding_dense_backward", lookup_gradient},
       {"aten::gelu", by(gelu, 1U, "")},
@@ -293,6 +313,13 @@ std::vector<OperatorCase> attention_cases(const std::vector<TraceArgument>& scor
   if (first.extents(1) != Extents{heads, d, tokens}) return {};
   if (second.extents(0) != Extents{heads, tokens, tokens} || second.extents(1) != q) return {};
   return attention(heads, tokens, d, causal);
+}
+
+std::vector<OperatorCase> lstm_cases(const std::vector<TraceArgument>& inputs,
+                                     const std::vector<TraceArgument>& hidden) {
+  const Call first(inputs), second(hidden);
+  const Extents &x = first.extents(0), &h = second.extents(0);
+  return x.size() == 3 && h.size() == 2 && h[0] == x[1] ? lstm_layer(first, 1, second, 1, "lstm") : Cases();
 }
 
 }  // namespace assay

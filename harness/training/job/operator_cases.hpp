@@ -31,4 +31,9 @@ std::vector<OperatorCase> cases_of(std::string_view name, const std::vector<Trac
 std::vector<OperatorCase> attention_cases(const std::vector<TraceArgument>& scores,
                                           const std::vector<TraceArgument>& values, bool causal);
 
+/// A layer of an LSTM that is composed: the product with the inputs of all steps, and that with the first
+/// hidden state; none where they do not belong together.
+std::vector<OperatorCase> lstm_cases(const std::vector<TraceArgument>& inputs,
+                                     const std::vector<TraceArgument>& hidden);
+
 }  // namespace assay

@@ -100,6 +100,36 @@ TEST(OperatorCases, AreLookupsAndTheirGradient) {
   EXPECT_THAT(gradient("-1", "True"), IsEmpty());
 }
 
+// The arguments are those of PyTorch 2.6: x, w_ih, w_hh, two biases, h0 and c0. It calls an operator for each
+// layer and direction.
+TEST(OperatorCases, AreLayersOfAnLstm) {
+  const TraceArgument x = f32({11, 32, 64}, {2048, 64, 1}), bias = f32({384}), state = f32({32, 96});
+  const auto layer = [&](const char* name, Index gates, Index hidden) {
+    return cases(name, {x, f32({gates, 64}), f32({gates, hidden}), bias, bias, state, state, value("True")});
+  };
+  EXPECT_THAT(texts(layer("aten::mkldnn_rnn_layer", 384, 96)),
+              ElementsAre("lstm/steps=11,batch=32,inputs=64,hidden=96"));
+  EXPECT_THAT(texts(layer("aten::mkldnn_rnn_layer_backward", 384, 96)),
+              ElementsAre("lstm_backward/steps=11,batch=32,inputs=64,hidden=96"));
+  EXPECT_THAT(layer("aten::mkldnn_rnn_layer", 288, 96), IsEmpty());  // three gates: a GRU
+  EXPECT_THAT(layer("aten::mkldnn_rnn_layer", 384, 40), IsEmpty());  // a projection of h
+  const TraceArgument states{.type = "TensorList", .extents = {{32, 96}, {32, 96}}};
+  EXPECT_THAT(texts(cases("aten::lstm_cell", {f32({32, 64}), states, f32({384, 64}), f32({384, 96})})),
+              ElementsAre("lstm/steps=1,batch=32,inputs=64,hidden=96"));
+}
+
+TEST(OperatorCases, AreLayersOfAnLstmByItsProducts) {
+  const std::vector<TraceArgument> inputs{f32({11, 32, 64}), f32({384, 64}), f32({384})};
+  const auto hidden = [](Index batch, Index width) {
+    return std::vector<TraceArgument>{f32({batch, width}), f32({384, width}), f32({384})};
+  };
+  EXPECT_THAT(texts(lstm_cases(inputs, hidden(32, 96))),
+              ElementsAre("lstm/steps=11,batch=32,inputs=64,hidden=96"));
+  EXPECT_THAT(lstm_cases(inputs, hidden(32, 40)), IsEmpty());
+  EXPECT_THAT(lstm_cases(inputs, hidden(20, 96)), IsEmpty());
+  EXPECT_THAT(lstm_cases(hidden(32, 96), hidden(32, 96)), IsEmpty());  // one step
+}
+
 TEST(OperatorCases, AreNoneForExtentsThatNoMemoryHolds) {
   const Index many = Index{1} << 40;
   EXPECT_THAT(cases("aten::mm", {f32({many, many}), f32({many, many})}), IsEmpty());

@@ -32,7 +32,7 @@ struct Traced {
   Span span;
   std::size_t name = 0;  ///< position in the names
   std::vector<OperatorCase> cases{};
-  std::size_t arguments = none;  ///< of a product, which may be a part of attention
+  std::size_t arguments = none;  ///< of a product, which may be a part of a case
   bool is_note = false;          ///< of the loop, or of the user: no operator
 };
 
@@ -51,11 +51,17 @@ class StepReader {
         file_, [&](const TraceEvent& event) { take(event); }, /*with_arguments=*/true);
     require_shapes();
     steps_ = trace_steps_.spans(events_);
+    const auto by_nesting = [](const Traced& a, const Traced& b) {
+      return std::pair(a.span.begin, -a.span.end) < std::pair(b.span.begin, -b.span.end);
+    };
     for (auto& [thread, events] : threads_) {
-      std::ranges::stable_sort(events, [](const Traced& a, const Traced& b) {
-        return std::pair(a.span.begin, -a.span.end) < std::pair(b.span.begin, -b.span.end);
-      });
-      compose_attention(events);
+      std::ranges::stable_sort(events, by_nesting);
+      std::vector<Traced> all;
+      compose_attention(events, all);
+      compose_lstm(events, all);
+      std::ranges::move(events, std::back_inserter(all));
+      std::ranges::stable_sort(all, by_nesting);
+      events = std::move(all);
     }
     divide();
     return result(require);
@@ -91,7 +97,7 @@ class StepReader {
     if (const auto number = step_number(name)) return trace_steps_.add_marker(*number, *span);
     if (is_fetch(name)) trace_steps_.add_fetch(event, *span);
     one.cases = cases_of(name, event.arguments);
-    if (name == "aten::bmm") {
+    if (name == "aten::bmm" || name == "aten::linear") {
       one.arguments = kept_.size();
       kept_.push_back(event.arguments);
     }
@@ -137,8 +143,7 @@ class StepReader {
   }
 
   /// Puts an event around two products with a softmax between that are attention together.
-  void compose_attention(std::vector<Traced>& events) {
-    std::vector<Traced> found;
+  void compose_attention(const std::vector<Traced>& events, std::vector<Traced>& found) {
     const Traced *product = nullptr, *around = nullptr, *product_around = nullptr;
     int softmaxes = 0;
     bool masked = false;
@@ -148,7 +153,7 @@ class StepReader {
       if (name == "aten::_softmax") ++softmaxes;
       if (name == "aten::masked_fill" || name == "aten::masked_fill_") masked = true;
       if (name == "aten::_softmax_backward_data") product = nullptr;
-      if (one.arguments == none) continue;
+      if (name != "aten::bmm") continue;
       const Traced& outer = around != nullptr && around->span.end >= one.span.end ? *around : one;
       if (product != nullptr && softmaxes == 1) {
         std::vector<OperatorCase> cases =
@@ -164,12 +169,31 @@ class StepReader {
       softmaxes = 0;
       masked = false;
     }
-    std::vector<Traced> all;
-    all.reserve(events.size() + found.size());
-    std::ranges::merge(
-        found, events, std::back_inserter(all), {}, [](const Traced& e) { return e.span.begin; },
-        [](const Traced& e) { return e.span.begin; });
-    events = std::move(all);
+  }
+
+  /// Puts an event around each layer of an LSTM that is composed, from the product with all inputs to the
+  /// stack of all outputs.
+  void compose_lstm(const std::vector<Traced>& events, std::vector<Traced>& found) {
+    const Traced *lstm = nullptr, *product = nullptr;
+    std::vector<OperatorCase> cases;
+    for (const Traced& one : events) {
+      const std::string_view name = names_[one.name];
+      if (name == "aten::lstm") {
+        lstm = &one;
+        product = nullptr;
+        cases.clear();
+      }
+      if (lstm == nullptr || one.span.begin >= lstm->span.end) continue;
+      if (name == "aten::linear" && cases.empty()) {
+        if (product != nullptr) cases = lstm_cases(kept_[product->arguments], kept_[one.arguments]);
+        if (cases.empty()) product = &one;
+      } else if (name == "aten::stack" && !cases.empty()) {
+        found.push_back({.span = {product->span.begin, one.span.end},
+                         .name = lstm->name,
+                         .cases = std::exchange(cases, {})});
+        product = nullptr;
+      }
+    }
   }
 
   std::size_t part(StepShare share, const std::string& name, const OperatorCase* one = nullptr) {

@@ -159,6 +159,37 @@ TEST(TracedStep, FindsAttentionOfTwoProducts) {
   EXPECT_EQ(find(forward(scores), "attention"), nullptr);
 }
 
+// The operators of PyTorch without oneDNN, two layers of which the second takes the outputs of the first.
+TEST(TracedStep, FindsLayersOfAComposedLstm) {
+  std::vector<Written> events{{"ProfilerStep#1", 0, 1000, "", note}, {"aten::lstm", 0, 500}};
+  for (const double at : {0.0, 200.0}) {
+    const std::string x = at == 0 ? "[[3,8,10],[24,10],[24]]" : "[[3,8,6],[24,6],[24]]";
+    events.insert(events.end(), {{"aten::linear", at + 10, 30, inputs(x)},
+                                 {"aten::addmm", at + 12, 25, inputs("[[24],[24,10],[10,24]]")}});
+    for (const double step : {50.0, 90.0, 130.0}) {
+      events.insert(events.end(), {{"aten::linear", at + step, 20, inputs("[[8,6],[24,6],[24]]")},
+                                   {"aten::addmm", at + step + 2, 15, inputs("[[24],[8,6],[6,24]]")},
+                                   {"aten::mul", at + step + 25, 5, inputs("[[8,6],[8,6]]")}});
+    }
+    events.push_back({"aten::stack", at + 170, 10});
+  }
+  events.push_back({"aten::stack", 480, 10});
+  const TracedStep step = read(events);
+  for (const char* problem : {"steps=3,batch=8,inputs=10,hidden=6", "steps=3,batch=8,inputs=6,hidden=6"}) {
+    const auto layer = std::ranges::find(step.parts, std::string(problem), &StepPart::problem);
+    ASSERT_NE(layer, step.parts.end()) << problem;
+    EXPECT_EQ(layer->operation, "lstm");
+    EXPECT_EQ(layer->per_step, 1);
+    EXPECT_NEAR(layer->seconds, 170e-6, 1e-9);
+  }
+  EXPECT_EQ(find(step, "gemm"), nullptr);
+  EXPECT_EQ(find(step, "elementwise_multiply"), nullptr);
+  const auto rest = std::ranges::find(step.parts, StepShare::not_covered, &StepPart::share);
+  ASSERT_NE(rest, step.parts.end());
+  EXPECT_EQ(rest->name, "aten::lstm");
+  EXPECT_NEAR(rest->seconds, 160e-6, 1e-9);
+}
+
 TEST(TracedStep, TakesAdamByTheSizesOfItsTensors) {
   std::vector<Written> events{{"ProfilerStep#1", 0, 1000, "", note},
                               {"Optimizer.step#AdamW.step", 0, 500, "", note},
