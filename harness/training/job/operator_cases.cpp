@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -198,6 +199,14 @@ Cases elements(const Call& call, std::size_t count, const std::string& operation
   return {{operation, fmt::format("{}={}", image ? "n=1,c=1,h=1,w" : "n", all)}};
 }
 
+/// By the nearest hundredth of p, on which no time depends.
+Cases dropout(const Call& call, double p) {
+  Cases out = p > 0 && p < 1 ? elements(call, 1, "dropout", false) : Cases();
+  for (OperatorCase& one : out)
+    one.problem += fmt::format(",p={}", std::clamp<Index>(std::lround(100 * p), 1, 99));
+  return out;
+}
+
 /// A trace does not have the ids: those of words stand for them.
 Cases lookup(const Call& call) {
   const Extents& table = call.extents(0);
@@ -249,6 +258,12 @@ const std::map<std::string_view, CaseRule>& rules() {
   const auto lstm = [](const Call& call, std::size_t weights, const char* operation) {
     return lstm_layer(call, weights, call, weights + 1, operation);
   };
+  const auto drop = [](const Call& call) {
+    return dropout(call, call.value(2) == "False" ? 0 : number_from<double>(call.value(1)).value_or(0));
+  };
+  const auto drop_gradient = [](const Call& call) {
+    return dropout(call, 1 - 1 / number_from<double>(call.value(2)).value_or(1));
+  };
   static const std::map<std::string_view, CaseRule> all{
       {"aten::mm", by(product_case, 0U)},
       {"aten::addmm", by(product_case, 1U)},
@@ -277,6 +292,10 @@ const std::map<std::string_view, CaseRule>& rules() {
       {"aten::sigmoid_backward", by(elements, 2U, "elementwise_sigmoid_backward", false)},
       {"aten::add", sum_of_two},
       {"aten::mul", by(elements, 2U, "elementwise_multiply", true)},
+      {"aten::dropout", drop},
+      {"aten::dropout_", drop},
+      {"aten::native_dropout", drop},
+      {"aten::native_dropout_backward", drop_gradient},
       {"aten::sum", bias_gradient},
       // The loss and its gradient are one contract: whoever computes the softmax counts the calls.
       {"aten::_log_softmax", by(softmax, 0U, 1U, "softmax_cross_entropy", 1.0)},

@@ -130,6 +130,20 @@ TEST(OperatorCases, AreLayersOfAnLstmByItsProducts) {
   EXPECT_THAT(lstm_cases(hidden(32, 96), hidden(32, 96)), IsEmpty());  // one step
 }
 
+TEST(OperatorCases, AreDropoutsThatDrop) {
+  const auto forward = [](const char* p, const char* training) {
+    return texts(cases("aten::dropout", {f32({8, 16}), value(p), value(training)}));
+  };
+  EXPECT_THAT(forward("0.1", "True"), ElementsAre("dropout/n=128,p=10"));
+  EXPECT_THAT(forward("0.999", "True"), ElementsAre("dropout/n=128,p=99"));
+  EXPECT_THAT(forward("0.1", "False"), IsEmpty());
+  EXPECT_THAT(forward("0.", "True"), IsEmpty());
+  EXPECT_THAT(forward("1.", "True"), IsEmpty());
+  // The third argument is 1 / (1 - p).
+  EXPECT_THAT(texts(cases("aten::native_dropout_backward", {f32({8, 16}), f32({8, 16}), value("4.")})),
+              ElementsAre("dropout/n=128,p=75"));
+}
+
 TEST(OperatorCases, AreNoneForExtentsThatNoMemoryHolds) {
   const Index many = Index{1} << 40;
   EXPECT_THAT(cases("aten::mm", {f32({many, many}), f32({many, many})}), IsEmpty());

@@ -25,6 +25,8 @@ namespace {
 
 constexpr double seconds_of_microsecond = 1e-6;
 constexpr std::string_view step_call = "Optimizer.step#";
+/// Draws the mask of a dropout, which is no part of the contract.
+constexpr std::string_view draws = "aten::bernoulli_";
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
 /// An operator, or a note of the loop; times in microseconds.
@@ -72,7 +74,7 @@ class StepReader {
   struct Sum {
     StepPart part;
     std::vector<double> calls{};  ///< microseconds
-    bool shares_calls = false;    ///< several operators make up a call
+    bool shares_calls = false;    ///< a call is several operators, or less than a whole one
   };
   /// An operator that is under way.
   struct Frame {
@@ -152,7 +154,7 @@ class StepReader {
       if (name == "aten::matmul") around = &one;
       if (name == "aten::_softmax") ++softmaxes;
       if (name == "aten::masked_fill" || name == "aten::masked_fill_") masked = true;
-      if (name == "aten::_softmax_backward_data") product = nullptr;
+      if (name == "aten::_softmax_backward_data" || name == draws) product = nullptr;
       if (name != "aten::bmm") continue;
       const Traced& outer = around != nullptr && around->span.end >= one.span.end ? *around : one;
       if (product != nullptr && softmaxes == 1) {
@@ -264,7 +266,7 @@ class StepReader {
     if (name.starts_with("autograd::") || name.starts_with("torch::autograd::") ||
         (in_engine && !is_operator) || (caller == nullptr && name.ends_with("Backward0"))) {
       out.parts[0] = part(StepShare::autograd, "autograd");
-    } else if (caller != nullptr && !in_engine) {
+    } else if (caller != nullptr && !in_engine && !caller->closed) {
       out.parts[0] = caller->parts[0];  // by the name that the program called
       return out;
     } else {
@@ -297,7 +299,11 @@ class StepReader {
       const bool by_user = event.is_note && !is_fetch(name) && !name.starts_with("Optimizer.");
       if (step == nullptr || by_user) continue;  // says nothing of what runs
       close_until(event.span.begin);
-      if (!open.empty() && open.back().closed) continue;
+      if (!open.empty() && open.back().closed) {
+        Sum& around = sums_[open.back().parts[0]];
+        if (name != draws || around.part.share != StepShare::covered) continue;
+        around.shares_calls = true;
+      }
       if (!open.empty()) work(open.back(), event.span.begin);
       Frame frame = opened(event, open.empty() ? nullptr : &open.back());
       frame.end = std::min({frame.end, step->end, open.empty() ? step->end : open.back().end});

@@ -159,6 +159,42 @@ TEST(TracedStep, FindsAttentionOfTwoProducts) {
   EXPECT_EQ(find(forward(scores), "attention"), nullptr);
 }
 
+TEST(TracedStep, TakesDropoutWithoutDrawingItsMask) {
+  const std::string numbers = inputs("[[8,16],[],[]]", "[]", R"(["","0.1","True"])"),
+                    two = inputs("[[8,16],[8,16]]");
+  const TracedStep step = read({{"ProfilerStep#1", 0, 1000, "", note},
+                                {"aten::dropout", 0, 100, numbers},
+                                {"aten::empty_like", 5, 5},
+                                {"aten::bernoulli_", 10, 60, inputs("[[8,16]]")},
+                                {"aten::random_", 20, 30},
+                                {"aten::div_", 75, 10, two},
+                                {"aten::mul", 85, 14, two}});
+  const StepPart *dropout = find(step, "dropout"), *mask = find(step, "aten::bernoulli_");
+  ASSERT_NE(dropout, nullptr);
+  EXPECT_EQ(dropout->problem, "n=128,p=10");
+  EXPECT_EQ(dropout->per_step, 1);
+  EXPECT_NEAR(dropout->seconds, 40e-6, 1e-9);
+  EXPECT_NEAR(dropout->call_seconds, 40e-6, 1e-9);
+  ASSERT_NE(mask, nullptr);
+  EXPECT_EQ(mask->share, StepShare::not_covered);
+  EXPECT_NEAR(mask->seconds, 60e-6, 1e-9);
+  EXPECT_EQ(find(step, "elementwise_multiply"), nullptr);
+}
+
+// The contract of attention has no dropout: the parts are cases of their own.
+TEST(TracedStep, FindsNoAttentionAroundADropout) {
+  const TracedStep step =
+      read({{"ProfilerStep#1", 0, 1000, "", note},
+            {"aten::bmm", 0, 100, inputs("[[6,10,4],[6,4,10]]")},
+            {"aten::_softmax", 100, 50},
+            {"aten::dropout", 150, 100, inputs("[[6,10,10]]", "[]", R"(["","0.1","True"])")},
+            {"aten::bernoulli_", 160, 50},
+            {"aten::bmm", 300, 100, inputs("[[6,10,10],[6,10,4]]")}});
+  EXPECT_EQ(find(step, "attention"), nullptr);
+  EXPECT_NE(find(step, "batched_gemm"), nullptr);
+  EXPECT_NE(find(step, "dropout"), nullptr);
+}
+
 // The operators of PyTorch without oneDNN, two layers of which the second takes the outputs of the first.
 TEST(TracedStep, FindsLayersOfAComposedLstm) {
   std::vector<Written> events{{"ProfilerStep#1", 0, 1000, "", note}, {"aten::lstm", 0, 500}};
