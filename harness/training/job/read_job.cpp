@@ -73,13 +73,9 @@ std::vector<std::string_view> cells_of(std::string_view line, char separator) {
 
 /// Those after `load` are of the lines that assay.timed() streams.
 enum class Role { step, time, load, samples, phase, process, train, workers, unit, dropped };
-constexpr std::array<std::pair<std::string_view, Role>, 7> named_roles{{{"step", Role::step},
-                                                                        {"unit", Role::unit},
-                                                                        {"samples", Role::samples},
-                                                                        {"phase", Role::phase},
-                                                                        {"process", Role::process},
-                                                                        {"train", Role::train},
-                                                                        {"workers", Role::workers}}};
+const std::map<std::string_view, Role> named_roles{
+    {"step", Role::step},       {"unit", Role::unit},   {"samples", Role::samples}, {"phase", Role::phase},
+    {"process", Role::process}, {"train", Role::train}, {"workers", Role::workers}};
 
 struct Column {
   Role role = Role::dropped;
@@ -94,8 +90,8 @@ Column column_of(std::string_view cell) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     if (c == ' ') c = '_';
   }
-  for (const auto& [word, role] : named_roles)
-    if (name == word) return {role, 0, std::string(cell)};
+  const auto named = named_roles.find(name);
+  if (named != named_roles.end()) return {named->second, 0, std::string(cell)};
   const Role role = name.starts_with("load") ? Role::load : Role::time;
   std::string_view rest = name;
   if (name.starts_with("load") || name.starts_with("step")) rest.remove_prefix(4);
@@ -376,7 +372,7 @@ class Importer {
     std::vector<double> before(steps.size(), 0.0), other;
     BusyTime all;
     for (std::size_t row = 0; row < parts.size(); ++row) {
-      all = either(all, busy_[row]);
+      all.add(busy_[row].spans());
       std::vector<double> now = all.within(steps), own;
       for (std::size_t i = 0; i < steps.size(); ++i) own.push_back(std::max(0.0, now[i] - before[i]));
       before = std::move(now);
@@ -385,7 +381,8 @@ class Importer {
     for (std::size_t i = 0; i < steps.size(); ++i)
       other.push_back(std::max(0.0, steps[i].end - steps[i].begin - before[i]));
     add("other", PhaseKind::other, std::move(other));
-    add("accelerator busy", PhaseKind::compute, either(busy_[kernels], busy_[copies]).within(steps), true);
+    busy_[kernels].add(busy_[copies].spans());
+    add("accelerator busy", PhaseKind::compute, busy_[kernels].within(steps), true);
   }
 
   std::vector<std::string> notes() const {
@@ -401,14 +398,12 @@ class Importer {
                       steps_.missing()));
     }
     // Measured on four jobs in PyTorch 2.6 on a processor (reports/torch_jobs).
+    const auto [longer, with] = memory_   ? std::pair("22 %", "shapes and memory")
+                                : shapes_ ? std::pair("7 %", "record_shapes=True")
+                                          : std::pair("1 %", "neither shapes nor memory");
     out.push_back(
         fmt::format("profiling made the steps longer: by about {} with {}, so that a forecast is too long",
-                    memory_   ? "22 %"
-                    : shapes_ ? "7 %"
-                              : "1 %",
-                    memory_   ? "shapes and memory"
-                    : shapes_ ? "record_shapes=True"
-                              : "neither shapes nor memory"));
+                    longer, with));
     if (!steps_.has_markers()) {
       out.push_back(
           "there is no ProfilerStep#N: a step lasts from one fetch of the loader to the next, and the "

@@ -335,14 +335,6 @@ std::vector<double> BusyTime::within(std::span<const Span> windows) {
   return out;
 }
 
-BusyTime either(BusyTime& first, BusyTime& second) {
-  BusyTime out;
-  for (BusyTime* one : {&first, &second}) {
-    for (const Span& span : one->spans()) out.add(span.begin, span.end);
-  }
-  return out;
-}
-
 std::optional<Index> step_number(std::string_view name) {
   constexpr std::string_view marker = "ProfilerStep#";
   return name.starts_with(marker) ? number_from<Index>(name.substr(marker.size())) : std::nullopt;

@@ -66,6 +66,9 @@ struct Span {
 class BusyTime {
  public:
   void add(double begin, double end);
+  void add(const std::vector<Span>& spans) {
+    for (const Span& one : spans) add(one.begin, one.end);
+  }
   /// Disjoint and in order.
   const std::vector<Span>& spans();
   /// Returns how much of each window was busy; windows are disjoint and in order.
@@ -76,9 +79,6 @@ class BusyTime {
   std::vector<Span> spans_;
   std::size_t merged_ = 0;  ///< spans that were left by the last merge
 };
-
-/// Busy when either was.
-BusyTime either(BusyTime& first, BusyTime& second);
 
 /// N of `ProfilerStep#N`.
 std::optional<Index> step_number(std::string_view name);
