@@ -10,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -19,61 +20,73 @@ constexpr Index largest_array = Index{1} << 48;
 using Cases = std::vector<OperatorCase>;
 using Extents = std::vector<Index>;
 
-/// The arguments of one call; extents of what is missing are empty.
-class Call {
- public:
-  explicit Call(const std::vector<TraceArgument>& all) : all_(all) {}
+/// The elements of an array of these extents; 0 where it has none, or more than fit into any memory.
+Index elements_of(const Extents& extents) {
+  Index out = 1;
+  for (const Index extent : extents) {
+    if (extent <= 0 || extent > largest_array / out) return 0;
+    out *= extent;
+  }
+  return out;
+}
 
-  const Extents& extents(std::size_t at) const { return first(at, &TraceArgument::extents); }
-  const Extents& strides(std::size_t at) const { return first(at, &TraceArgument::strides); }
-  const std::string& type(std::size_t at) const { return at < all_.size() ? all_[at].type : none; }
-  const std::string& value(std::size_t at) const { return at < all_.size() ? all_[at].value : none; }
-  bool is_f32(std::size_t at) const { return type(at) == "float" && !extents(at).empty(); }
-  bool is_bf16(std::size_t at) const { return type(at) == "c10::BFloat16" && !extents(at).empty(); }
+/// The arguments of one call; what is missing is empty.
+struct Call {
+  const std::vector<TraceArgument>& all;
+
+  const TraceArgument& operator[](std::size_t at) const {
+    static const TraceArgument missing{};
+    return at < all.size() ? all[at] : missing;
+  }
+  const std::string& value(std::size_t at) const { return (*this)[at].value; }
+  const Extents& extents(std::size_t at) const { return only((*this)[at].extents); }
+  const Extents& strides(std::size_t at) const { return only((*this)[at].strides); }
+  bool is_f32(std::size_t at) const { return (*this)[at].type == "float" && !extents(at).empty(); }
+  std::optional<double> number(std::size_t at) const { return number_from<double>(value(at)); }
   /// The numbers of a list such as `[1, 1]`.
   Extents numbers(std::size_t at) const {
-    constexpr std::string_view digits = "-0123456789";
+    std::string list = value(at);
+    std::erase_if(list, [](char c) { return c == '[' || c == ' ' || c == ']'; });
     Extents out;
-    for (const std::string_view part : parts_of(value(at), ',')) {
-      const std::size_t begin = std::min(part.find_first_of(digits), part.size());
-      const std::size_t end = std::min(part.find_first_not_of(digits, begin), part.size());
-      if (const auto number = number_from<Index>(part.substr(begin, end - begin))) out.push_back(*number);
-    }
+    for (const std::string_view part : parts_of(list, ','))
+      if (const auto whole = number_from<Index>(part)) out.push_back(*whole);
     return out;
   }
-  /// The flags of a list such as `[True, True, False]`.
-  bool flag(std::size_t at, std::size_t which) const {
-    const auto parts = parts_of(value(at), ',');
-    return which < parts.size() && parts[which].find("True") != std::string_view::npos;
+  /// The extents of an array of f32 that has elements, with no gaps between them and the last extent as
+  /// neighbours; empty for any other.
+  const Extents& dense(std::size_t at) const {
+    const Extents &its = extents(at), &steps = strides(at);
+    if (!is_f32(at) || elements_of(its) == 0 || (!steps.empty() && steps.size() != its.size())) return none;
+    Index expected = 1;
+    for (std::size_t i = steps.size(); i-- > 0; expected *= its[i])
+      if (its[i] > 1 && steps[i] != expected) return none;
+    return its;
   }
-
- private:
-  const Extents& first(std::size_t at, std::vector<Extents> TraceArgument::*member) const {
-    static const Extents empty;
-    return at < all_.size() && (all_[at].*member).size() == 1 ? (all_[at].*member).front() : empty;
+  static const Extents& only(const std::vector<Extents>& tensors) {
+    return tensors.size() == 1 ? tensors.front() : none;
   }
-  inline static const std::string none;
-  const std::vector<TraceArgument>& all_;
+  inline static const Extents none{};
 };
 
 /// `n` or `t` of the last two extents, by the one whose elements are neighbours.
-char transpose_of(const Extents& extents, const Extents& strides) {
+char transpose_of(const Call& call, std::size_t at) {
+  const Extents &extents = call.extents(at), &strides = call.strides(at);
   const std::size_t last = extents.size() - 1;
-  const bool by_rows = strides.size() != extents.size() || strides[last] == 1 || extents[last] == 1;
-  return by_rows ? 'n' : 't';
+  return strides.size() != extents.size() || strides[last] == 1 || extents[last] == 1 ? 'n' : 't';
 }
 
 /// A product of the arguments `a` and `a` + 1.
 Cases product_case(const Call& call, std::size_t a) {
   const Extents &left = call.extents(a), &right = call.extents(a + 1);
   const std::size_t rank = left.size();
-  const bool bf16 = call.is_bf16(a) && call.is_bf16(a + 1);
+  constexpr const char* bfloat16 = "c10::BFloat16";
+  const bool bf16 = rank == 2 && call[a].type == bfloat16 && call[a + 1].type == bfloat16;
   if (!bf16 && !(call.is_f32(a) && call.is_f32(a + 1))) return {};
-  if (rank != right.size() || (rank != 2 && rank != 3) || (bf16 && rank == 3)) return {};
+  if (rank != right.size() || (rank != 2 && rank != 3)) return {};
   const Index m = left[rank - 2], k = left[rank - 1], n = right[rank - 1];
   if (elements_of({m, n, k}) == 0) return {};
-  const std::string trans{transpose_of(left, call.strides(a)), transpose_of(right, call.strides(a + 1))};
-  const std::string problem = fmt::format("m={},n={},k={},trans={}", m, n, k, trans);
+  const std::string problem =
+      fmt::format("m={},n={},k={},trans={}{}", m, n, k, transpose_of(call, a), transpose_of(call, a + 1));
   if (rank == 3) return {{"batched_gemm", fmt::format("batch={},{}", left[0], problem)}};
   return {{bf16 ? "gemm_bf16" : "gemm", problem}};
 }
@@ -82,52 +95,47 @@ Cases product_case(const Call& call, std::size_t a) {
 Cases vector_case(const Call& call, std::size_t a) {
   const Extents& matrix = call.extents(a);
   if (!call.is_f32(a) || !call.is_f32(a + 1) || matrix.size() != 2 || elements_of(matrix) == 0) return {};
-  const bool transposed = transpose_of(matrix, call.strides(a)) == 't';
-  return {{"gemv", fmt::format("m={},n={},trans={}", matrix[transposed ? 1 : 0], matrix[transposed ? 0 : 1],
-                               transposed ? 't' : 'n')}};
+  const char trans = transpose_of(call, a);
+  const Index m = matrix[trans == 't' ? 1 : 0], n = matrix[trans == 't' ? 0 : 1];
+  return {{"gemv", fmt::format("m={},n={},trans={}", m, n, trans)}};
 }
 
 /// The shape of a convolution in two dimensions, of arguments at these places; nothing where no contract has
 /// its layout, groups or window.
-std::optional<std::string> layer(const Call& call, std::size_t x, std::size_t w, std::size_t stride,
-                                 std::size_t groups) {
-  const Extents &image = call.extents(x), &filters = call.extents(w);
+std::string layer(const Call& call, std::size_t x, std::size_t w, std::size_t stride, std::size_t groups) {
+  const Extents &image = call.dense(x), &filters = call.extents(w);
   const Extents strides = call.numbers(stride), pads = call.numbers(stride + 1),
                 dilations = call.numbers(stride + 2);
   const auto equal = [](const Extents& both) { return both.size() == 2 && both[0] == both[1]; };
-  if (!call.is_f32(x) || !call.is_f32(w) || image.size() != 4 || filters.size() != 4) return std::nullopt;
-  if (call.value(stride + 3) != "False" || call.value(groups) != "1") return std::nullopt;
-  if (!equal(strides) || !equal(pads) || !equal(dilations) || elements_of(image) == 0) return std::nullopt;
-  const Extents& order = call.strides(x);
-  const bool channels_last = order.size() == 4 && order[1] == 1 && image[1] > 1 && image[2] * image[3] > 1;
-  if (channels_last) return std::nullopt;
+  if (!call.is_f32(w) || image.size() != 4 || filters.size() != 4) return {};
+  if (call.value(stride + 3) != "False" || call.value(groups) != "1") return {};
+  if (!equal(strides) || !equal(pads) || !equal(dilations)) return {};
   std::string out = fmt::format("n={},c={},f={},h={},w={},kernel={}", image[0], image[1], filters[0],
                                 image[2], image[3], filters[2]);
-  const auto unless = [&](const char* field, Index value, Index usual) {
+  const auto unless = [&](Index usual, const char* field, Index value) {
     if (value != usual) out += fmt::format(",{}={}", field, value);
   };
-  unless("kernel_w", filters[3], filters[2]);
-  unless("stride", strides[0], 1);
-  unless("dilation", dilations[0], 1);
-  unless("pad", pads[0], 0);
+  unless(filters[2], "kernel_w", filters[3]);
+  unless(1, "stride", strides[0]);
+  unless(1, "dilation", dilations[0]);
+  unless(0, "pad", pads[0]);
   return out;
 }
 
 Cases convolution(const Call& call) {
-  const auto shape = layer(call, 0, 1, 3, 8);
-  if (!shape) return {};
-  return {{"conv2d", *shape + (call.extents(2).empty() ? "" : ",bias=per_filter")}};
+  const std::string shape = layer(call, 0, 1, 3, 8);
+  if (shape.empty()) return {};
+  return {{"conv2d", shape + (call.extents(2).empty() ? "" : ",bias=per_filter")}};
 }
 
 Cases convolution_backward(const Call& call) {
-  constexpr std::size_t groups = 9, wanted = 10;
-  const auto shape = layer(call, 1, 2, 4, groups);
+  const std::string shape = layer(call, 1, 2, 4, 9);
+  const std::string& wanted = call.value(10);  // such as `[True, True, False]`: of x, of w, of the bias
   Cases out;
-  if (!shape) return out;
-  if (call.flag(wanted, 0)) out.push_back({"conv2d_data_gradient", *shape});
-  if (call.flag(wanted, 1)) {
-    out.push_back({"conv2d_weight_gradient", *shape + (call.flag(wanted, 2) ? ",bias=per_filter" : "")});
-  }
+  if (shape.empty()) return out;
+  if (wanted.starts_with("[True")) out.push_back({"conv2d_data_gradient", shape});
+  if (wanted.find(", True,") != std::string::npos)
+    out.push_back({"conv2d_weight_gradient", shape + (wanted.ends_with("True]") ? ",bias=per_filter" : "")});
   return out;
 }
 
@@ -138,25 +146,12 @@ Cases normalisation(const Call& call, std::size_t x, std::size_t norm, const cha
   return {{operation, fmt::format("rows={},cols={}", all / cols, cols)}};
 }
 
-bool is_dense(const Call& call, std::size_t at) {
-  Index expected = 1;
-  const Extents &extents = call.extents(at), &strides = call.strides(at);
-  if (strides.size() != extents.size()) return strides.empty();
-  for (std::size_t i = extents.size(); i-- > 0;) {
-    if (extents[i] > 1 && strides[i] != expected) return false;
-    expected *= extents[i];
-  }
-  return true;
-}
-
 /// An array of images, or of rows of channels, in argument `at`; none for other extents.
 Cases channels(const Call& call, std::size_t at, const char* operation) {
-  const Extents& image = call.extents(at);
-  if (!call.is_f32(at) || !is_dense(call, at) || elements_of(image) == 0) return {};
-  if (image.size() != 2 && image.size() != 4) return {};
-  const bool flat = image.size() == 2;
-  return {{operation,
-           fmt::format("n={},c={},h={},w={}", image[0], image[1], flat ? 1 : image[2], flat ? 1 : image[3])}};
+  Extents image = call.dense(at);
+  if (image.size() == 2) image.resize(4, 1);
+  if (image.size() != 4) return {};
+  return {{operation, fmt::format("n={},c={},h={},w={}", image[0], image[1], image[2], image[3])}};
 }
 
 /// By the statistics of a training step; none where those of all steps are used.
@@ -167,61 +162,59 @@ Cases batch_norm(const Call& call, std::size_t x, std::size_t training, const ch
 /// Rows of the last extent, over which a softmax goes: argument `dim` says so, where it is a number, and
 /// otherwise there are two extents.
 Cases softmax(const Call& call, std::size_t x, std::size_t dim, const char* operation, double calls) {
-  const Extents& extents = call.extents(x);
+  const Extents& extents = call.dense(x);
   const auto over = number_from<Index>(call.value(dim));
-  if (!call.is_f32(x) || !is_dense(call, x) || elements_of(extents) == 0) return {};
-  if (over ? *over != -1 && *over != std::ssize(extents) - 1 : extents.size() != 2) return {};
+  const bool is_last = over ? *over == -1 || *over == std::ssize(extents) - 1 : extents.size() == 2;
+  if (extents.empty() || !is_last) return {};
   const Index cols = extents.back();
   return {{operation, fmt::format("rows={},cols={}", elements_of(extents) / cols, cols), calls}};
 }
 
-/// A layer of an LSTM in either direction: x is argument 0 of one call, and its weights are `w_ih` of that
-/// and `w_hh` of the other. Where there are no biases, they are zeros.
-Cases lstm_layer(const Call& call, std::size_t w_ih, const Call& other, std::size_t w_hh,
-                 const char* operation) {
-  const Extents &x = call.extents(0), &weights = other.extents(w_hh);
+/// A layer of an LSTM in either direction, whose w_ih and w_hh are arguments `weights` and the next. Without
+/// biases these are zeros.
+Cases lstm_layer(const Call& call, std::size_t weights, const char* operation) {
+  const Extents &x = call.extents(0), &w_hh = call.extents(weights + 1);
   const std::size_t rank = x.size();
-  if (!call.is_f32(0) || !call.is_f32(w_ih) || !other.is_f32(w_hh) || (rank != 2 && rank != 3)) return {};
-  if (elements_of(x) == 0 || elements_of(weights) == 0 || weights.size() != 2) return {};
-  const Index hidden = weights[1], inputs = x[rank - 1];
-  if (weights[0] != 4 * hidden || call.extents(w_ih) != Extents{4 * hidden, inputs}) return {};
+  for (const std::size_t at : {std::size_t{0}, weights, weights + 1})
+    if (!call.is_f32(at) || elements_of(call.extents(at)) == 0) return {};
+  if ((rank != 2 && rank != 3) || w_hh.size() != 2 || w_hh[0] != 4 * w_hh[1]) return {};
+  if (call.extents(weights) != Extents{w_hh[0], x[rank - 1]}) return {};
   return {{operation, fmt::format("steps={},batch={},inputs={},hidden={}", rank == 3 ? x[0] : 1, x[rank - 2],
-                                  inputs, hidden)}};
+                                  x[rank - 1], w_hh[1])}};
 }
 
 /// Element by element; the arguments from 0 on are `count` dense tensors of equal extents.
 Cases elements(const Call& call, std::size_t count, const std::string& operation, bool image) {
-  const Index all = elements_of(call.extents(0));
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!call.is_f32(i) || call.extents(i) != call.extents(0) || !is_dense(call, i)) return {};
-  }
-  if (all == 0) return {};
-  return {{operation, fmt::format("{}={}", image ? "n=1,c=1,h=1,w" : "n", all)}};
+  const Extents& first = call.dense(0);
+  for (std::size_t i = 0; i < count; ++i)
+    if (first.empty() || call.dense(i) != first) return {};
+  return {{operation, fmt::format("{}={}", image ? "n=1,c=1,h=1,w" : "n", elements_of(first))}};
 }
 
-/// By the nearest hundredth of p, on which no time depends.
-Cases dropout(const Call& call, double p) {
-  Cases out = p > 0 && p < 1 ? elements(call, 1, "dropout", false) : Cases();
-  for (OperatorCase& one : out)
-    one.problem += fmt::format(",p={}", std::clamp<Index>(std::lround(100 * p), 1, 99));
+/// By the nearest hundredth of p, on which no time depends. The gradient is told 1 / (1 - p).
+Cases dropout(const Call& call, bool is_gradient) {
+  const double number = call.number(is_gradient ? 2 : 1).value_or(0);
+  const double p = is_gradient ? 1 - 1 / number : number;
+  if (!(p > 0 && p < 1) || call.value(2) == "False") return {};
+  Cases out = elements(call, 1, "dropout", false);
+  if (!out.empty()) out[0].problem += fmt::format(",p={}", std::clamp<Index>(std::lround(100 * p), 1, 99));
   return out;
 }
 
 /// A trace does not have the ids: those of words stand for them.
 Cases lookup(const Call& call) {
-  const Extents& table = call.extents(0);
-  if (!call.is_f32(0) || !is_dense(call, 0) || table.size() != 2) return {};
-  return {{"embedding",
-           fmt::format("n={},rows={},d={},ids=words", elements_of(call.extents(1)), table[0], table[1])}};
+  const Extents& table = call.dense(0);
+  const Index n = elements_of(call.extents(1));
+  if (table.size() != 2) return {};
+  return {{"embedding", fmt::format("n={},rows={},d={},ids=words", n, table[0], table[1])}};
 }
 
 /// None where an id is padding, or sums are scaled by how often their id comes.
 Cases lookup_gradient(const Call& call) {
-  const Extents& dy = call.extents(0);
-  const bool plain = call.value(3) == "-1" && call.value(4) == "False";
-  if (!call.is_f32(0) || !is_dense(call, 0) || dy.empty() || !plain) return {};
-  return {{"embedding_backward", fmt::format("n={},rows={},d={},ids=words", elements_of(call.extents(1)),
-                                             call.value(2), dy.back())}};
+  const Extents& dy = call.dense(0);
+  const Index n = elements_of(call.extents(1));
+  if (dy.empty() || call.value(3) != "-1" || call.value(4) != "False") return {};
+  return {{"embedding_backward", fmt::format("n={},rows={},d={},ids=words", n, call.value(2), dy.back())}};
 }
 
 Cases bias_gradient(const Call& call) {
@@ -252,17 +245,8 @@ const std::map<std::string_view, CaseRule>& rules() {
     return elements(call, count, fmt::format("elementwise_gelu{}{}", tanh ? "_tanh" : "", end), false);
   };
   const auto sum_of_two = [](const Call& call) {
-    const bool scaled = !call.value(2).empty() && number_from<double>(call.value(2)) != 1.0;
+    const bool scaled = !call.value(2).empty() && call.number(2) != 1.0;
     return scaled ? Cases() : elements(call, 2, "elementwise_add", true);
-  };
-  const auto lstm = [](const Call& call, std::size_t weights, const char* operation) {
-    return lstm_layer(call, weights, call, weights + 1, operation);
-  };
-  const auto drop = [](const Call& call) {
-    return dropout(call, call.value(2) == "False" ? 0 : number_from<double>(call.value(1)).value_or(0));
-  };
-  const auto drop_gradient = [](const Call& call) {
-    return dropout(call, 1 - 1 / number_from<double>(call.value(2)).value_or(1));
   };
   static const std::map<std::string_view, CaseRule> all{
       {"aten::mm", by(product_case, 0U)},
@@ -278,9 +262,9 @@ const std::map<std::string_view, CaseRule>& rules() {
       {"aten::native_batch_norm", by(batch_norm, 0U, 5U, "batch_norm")},
       {"aten::native_batch_norm_backward", by(batch_norm, 1U, 7U, "batch_norm_backward")},
       {"aten::_softmax", by(softmax, 0U, 1U, "softmax", 1.0)},
-      {"aten::lstm_cell", by(lstm, 2U, "lstm")},
-      {"aten::mkldnn_rnn_layer", by(lstm, 1U, "lstm")},
-      {"aten::mkldnn_rnn_layer_backward", by(lstm, 1U, "lstm_backward")},
+      {"aten::lstm_cell", by(lstm_layer, 2U, "lstm")},
+      {"aten::mkldnn_rnn_layer", by(lstm_layer, 1U, "lstm")},
+      {"aten::mkldnn_rnn_layer_backward", by(lstm_layer, 1U, "lstm_backward")},
       {"aten::embedding", lookup},
       {"aten::embedding_dense_backward", lookup_gradient},
       {"aten::gelu", by(gelu, 1U, "")},
@@ -292,10 +276,10 @@ const std::map<std::string_view, CaseRule>& rules() {
       {"aten::sigmoid_backward", by(elements, 2U, "elementwise_sigmoid_backward", false)},
       {"aten::add", sum_of_two},
       {"aten::mul", by(elements, 2U, "elementwise_multiply", true)},
-      {"aten::dropout", drop},
-      {"aten::dropout_", drop},
-      {"aten::native_dropout", drop},
-      {"aten::native_dropout_backward", drop_gradient},
+      {"aten::dropout", by(dropout, false)},
+      {"aten::dropout_", by(dropout, false)},
+      {"aten::native_dropout", by(dropout, false)},
+      {"aten::native_dropout_backward", by(dropout, true)},
       {"aten::sum", bias_gradient},
       // The loss and its gradient are one contract: whoever computes the softmax counts the calls.
       {"aten::_log_softmax", by(softmax, 0U, 1U, "softmax_cross_entropy", 1.0)},
@@ -307,38 +291,126 @@ const std::map<std::string_view, CaseRule>& rules() {
   return all;
 }
 
-}  // namespace
+using Calls = std::vector<OperatorCall>;
 
-Index elements_of(const std::vector<Index>& extents) {
-  Index out = 1;
-  for (const Index extent : extents) {
-    if (extent <= 0 || extent > largest_array / out) return 0;
-    out *= extent;
-  }
-  return out;
+void put_around(Calls& found, Span span, std::string_view name, Cases cases) {
+  if (!cases.empty()) found.push_back({.span = span, .name = name, .part_of = std::move(cases.front())});
 }
+
+/// The product of queries and keys, and that with the values; none where they do not belong together.
+Cases attention_of(const Call& scores, const Call& values, bool causal) {
+  const Extents &q = scores.extents(0), &k = scores.extents(1);
+  if (!scores.is_f32(0) || q.size() != 3 || k != Extents{q[0], q[2], q[1]}) return {};
+  if (values.extents(0) != Extents{q[0], q[1], q[1]} || values.extents(1) != q) return {};
+  return attention(q[0], q[1], q[2], causal);
+}
+
+void find_attention(const Calls& calls, Calls& found) {
+  const OperatorCall *product = nullptr, *around = nullptr, *product_around = nullptr;
+  int softmaxes = 0;
+  bool masked = false;
+  for (const OperatorCall& one : calls) {
+    if (one.name == "aten::matmul") around = &one;
+    if (one.name == "aten::_softmax") ++softmaxes;
+    if (one.name.starts_with("aten::masked_fill")) masked = true;
+    if (one.name == "aten::_softmax_backward_data" || one.name == "aten::bernoulli_") product = nullptr;
+    if (one.name != "aten::bmm") continue;
+    const OperatorCall& outer = around != nullptr && around->span.end >= one.span.end ? *around : one;
+    if (product != nullptr && softmaxes == 1)
+      put_around(found, {product_around->span.begin, outer.span.end}, "attention of two products",
+                 attention_of({*product->arguments}, {*one.arguments}, masked));
+    product = &one;
+    product_around = &outer;
+    softmaxes = 0;
+    masked = false;
+  }
+}
+
+/// A layer of an LSTM by steps goes from the product with all inputs, before that with the first state, to
+/// the stack of all outputs.
+void find_lstm_layers(const Calls& calls, Calls& found) {
+  const OperatorCall *lstm = nullptr, *product = nullptr;
+  Cases cases;
+  for (const OperatorCall& one : calls) {
+    if (one.name == "aten::lstm" || lstm == nullptr || one.span.begin >= lstm->span.end) {
+      lstm = one.name == "aten::lstm" ? &one : nullptr;
+      product = nullptr;
+      cases.clear();
+    } else if (one.name == "aten::linear" && cases.empty()) {
+      if (product != nullptr && Call{*product->arguments}.extents(0).size() == 3) {
+        const Call inputs{*product->arguments}, state{*one.arguments};
+        const std::vector<TraceArgument> both{inputs[0], inputs[1], state[1]};
+        cases = lstm_layer({both}, 1, "lstm");
+      }
+      if (cases.empty()) product = &one;
+    } else if (one.name == "aten::stack" && !cases.empty()) {
+      put_around(found, {product->span.begin, one.span.end}, "aten::lstm", std::exchange(cases, {}));
+      product = nullptr;
+    }
+  }
+}
+
+Cases optimizer_step(std::string_view name, const std::vector<const OperatorCall*>& calls) {
+  if (name != "Optimizer.step#Adam.step" && name != "Optimizer.step#AdamW.step") return {};
+  std::vector<Index> sizes;
+  for (const OperatorCall* one : calls) {
+    const Call call{*one->arguments};
+    if (!one->name.starts_with("aten::_fused_") && !one->name.ends_with("addcdiv_")) continue;
+    if (call[0].type != "float" && call[0].type != "TensorList") return {};
+    std::ranges::transform(call[0].extents, std::back_inserter(sizes), elements_of);
+  }
+  double all = 0;
+  for (const Index size : sizes) all += static_cast<double>(size);
+  if (all <= 0 || all > static_cast<double>(largest_array)) return {};
+  std::ranges::sort(sizes);
+  // A network has a large tensor among two small ones; the largest then follows from the sum.
+  const bool network = sizes.size() >= 3 && sizes.back() >= 16 * sizes[sizes.size() / 2];
+  const auto count = static_cast<double>(sizes.size());
+  const double equals = network ? std::ceil(count / 3) + (count - std::ceil(count / 3)) / 256 : count;
+  return {{"adamw_multi_tensor",
+           fmt::format("tensors={},n={},sizes={},t=1000", sizes.size(),
+                       std::max<Index>(1, std::llround(all / equals)), network ? "network" : "equal")}};
+}
+
+/// A step whose closure holds the rest of the training step begins with the first operator after that.
+void find_optimizer_steps(const Calls& calls, Calls& found) {
+  for (auto step = calls.begin(); step != calls.end(); ++step) {
+    if (!step->name.starts_with("Optimizer.step#")) continue;
+    bool has_closure = false;
+    double until = step->span.begin;
+    std::vector<const OperatorCall*> own;
+    for (auto one = step + 1; one != calls.end() && one->span.begin < step->span.end; ++one) {
+      const bool is_own = !one->is_case();
+      if (is_own && (one->arguments == nullptr || one->span.begin < until)) continue;
+      until = std::max(until, one->span.end);
+      has_closure = has_closure || !is_own;
+      if (is_own) own.push_back(&*one);
+      if (!is_own) own.clear();
+    }
+    if (has_closure && own.empty()) continue;
+    Cases cases = optimizer_step(step->name, own);
+    if (cases.empty()) cases.emplace_back();
+    const double begin = has_closure ? own.front()->span.begin : step->span.begin;
+    put_around(found, {begin, step->span.end}, step->name, std::move(cases));
+  }
+}
+
+}  // namespace
 
 std::vector<OperatorCase> cases_of(std::string_view name, const std::vector<TraceArgument>& arguments) {
   const auto rule = rules().find(name);
-  return rule == rules().end() ? Cases() : rule->second(Call(arguments));
+  return rule == rules().end() ? Cases() : rule->second({arguments});
 }
 
-std::vector<OperatorCase> attention_cases(const std::vector<TraceArgument>& scores,
-                                          const std::vector<TraceArgument>& values, bool causal) {
-  const Call first(scores), second(values);
-  const Extents& q = first.extents(0);
-  if (!first.is_f32(0) || q.size() != 3) return {};
-  const Index heads = q[0], tokens = q[1], d = q[2];
-  if (first.extents(1) != Extents{heads, d, tokens}) return {};
-  if (second.extents(0) != Extents{heads, tokens, tokens} || second.extents(1) != q) return {};
-  return attention(heads, tokens, d, causal);
+bool is_part(std::string_view name) {
+  return name == "aten::bmm" || name == "aten::linear" || name.starts_with("aten::_fused_") ||
+         name.ends_with("mul_") || name.find("add") != std::string_view::npos;
 }
 
-std::vector<OperatorCase> lstm_cases(const std::vector<TraceArgument>& inputs,
-                                     const std::vector<TraceArgument>& hidden) {
-  const Call first(inputs), second(hidden);
-  const Extents &x = first.extents(0), &h = second.extents(0);
-  return x.size() == 3 && h.size() == 2 && h[0] == x[1] ? lstm_layer(first, 1, second, 1, "lstm") : Cases();
+std::vector<OperatorCall> composed(const std::vector<OperatorCall>& calls) {
+  Calls out;
+  for (const auto find : {find_attention, find_lstm_layers, find_optimizer_steps}) find(calls, out);
+  return out;
 }
 
 }  // namespace assay

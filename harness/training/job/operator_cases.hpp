@@ -1,7 +1,7 @@
-/// The cases of contracts that operators of PyTorch are, by the arguments that a trace with shapes holds.
+/// The cases of contracts that operators of PyTorch are, each by its arguments or several together, in a
+/// trace with shapes.
 #pragma once
 
-#include "assay/problem.hpp"
 #include "training/job/trace.hpp"
 
 #include <string>
@@ -16,9 +16,6 @@ struct OperatorCase {
   double calls = 1;  ///< 0 for a part whose kin counts the call
 };
 
-/// The elements of an array of these extents; 0 where it has none, or more than fit into any memory.
-Index elements_of(const std::vector<Index>& extents);
-
 /// The cases that one call is, each with an equal part of its time; none where no contract has it, for the
 /// types, the layout or the options of this call.
 ///
@@ -26,14 +23,23 @@ Index elements_of(const std::vector<Index>& extents);
 /// that was asked for. The parts of a softmax with its loss are one case.
 std::vector<OperatorCase> cases_of(std::string_view name, const std::vector<TraceArgument>& arguments);
 
-/// Attention that is composed: the product of queries and keys, of such arguments, and the product with the
-/// values after a softmax; none where they do not belong together.
-std::vector<OperatorCase> attention_cases(const std::vector<TraceArgument>& scores,
-                                          const std::vector<TraceArgument>& values, bool causal);
+/// An operator that was called, or a note of the loop or the user; times in microseconds.
+struct OperatorCall {
+  Span span;
+  std::string_view name;
+  OperatorCase part_of{};                                 ///< of no operation where no contract has it
+  const std::vector<TraceArgument>* arguments = nullptr;  ///< of those that may be a part of a case
+  bool is_note = false;
+  bool is_case() const { return !part_of.operation.empty(); }
+};
 
-/// A layer of an LSTM that is composed: the product with the inputs of all steps, and that with the first
-/// hidden state; none where they do not belong together.
-std::vector<OperatorCase> lstm_cases(const std::vector<TraceArgument>& inputs,
-                                     const std::vector<TraceArgument>& hidden);
+/// Whether composed() takes arguments of this name.
+bool is_part(std::string_view name);
+
+/// The calls that belong around some of these, which are cases together, on one thread and by their begin:
+/// attention of two products with a softmax and no dropout between; a layer of an LSTM by steps; the step of
+/// an optimizer, by tensors, by lists or fused, of whatever optimizer. Adam and AdamW go by the number of
+/// tensors and the size that gives all parameters.
+std::vector<OperatorCall> composed(const std::vector<OperatorCall>& calls);
 
 }  // namespace assay

@@ -118,16 +118,31 @@ TEST(OperatorCases, AreLayersOfAnLstm) {
               ElementsAre("lstm/steps=1,batch=32,inputs=64,hidden=96"));
 }
 
-TEST(OperatorCases, AreLayersOfAnLstmByItsProducts) {
+/// Those of `lstm` around the products with all inputs and with the first state, a product of a step, and the
+/// stack of all outputs.
+std::vector<std::string> layers_around(const std::vector<TraceArgument>& inputs,
+                                       const std::vector<TraceArgument>& state) {
+  std::vector<std::string> out;
+  for (const OperatorCall& one : composed({{.span = {0, 100}, .name = "aten::lstm"},
+                                           {.span = {10, 20}, .name = "aten::linear", .arguments = &inputs},
+                                           {.span = {20, 30}, .name = "aten::linear", .arguments = &state},
+                                           {.span = {30, 40}, .name = "aten::linear", .arguments = &state},
+                                           {.span = {50, 60}, .name = "aten::stack"}})) {
+    out.push_back(one.part_of.operation + "/" + one.part_of.problem);
+    EXPECT_EQ(one.span.begin, 10);
+    EXPECT_EQ(one.span.end, 60);
+  }
+  return out;
+}
+
+TEST(OperatorCases, AreLayersOfAnLstmBySteps) {
   const std::vector<TraceArgument> inputs{f32({11, 32, 64}), f32({384, 64}), f32({384})};
-  const auto hidden = [](Index batch, Index width) {
-    return std::vector<TraceArgument>{f32({batch, width}), f32({384, width}), f32({384})};
+  const auto state = [](Index width) {
+    return std::vector<TraceArgument>{f32({32, width}), f32({384, width}), f32({384})};
   };
-  EXPECT_THAT(texts(lstm_cases(inputs, hidden(32, 96))),
-              ElementsAre("lstm/steps=11,batch=32,inputs=64,hidden=96"));
-  EXPECT_THAT(lstm_cases(inputs, hidden(32, 40)), IsEmpty());
-  EXPECT_THAT(lstm_cases(inputs, hidden(20, 96)), IsEmpty());
-  EXPECT_THAT(lstm_cases(hidden(32, 96), hidden(32, 96)), IsEmpty());  // one step
+  EXPECT_THAT(layers_around(inputs, state(96)), ElementsAre("lstm/steps=11,batch=32,inputs=64,hidden=96"));
+  EXPECT_THAT(layers_around(inputs, state(40)), IsEmpty());     // a projection of h
+  EXPECT_THAT(layers_around(state(96), state(96)), IsEmpty());  // sequences that were packed
 }
 
 TEST(OperatorCases, AreDropoutsThatDrop) {
@@ -142,6 +157,27 @@ TEST(OperatorCases, AreDropoutsThatDrop) {
   // The third argument is 1 / (1 - p).
   EXPECT_THAT(texts(cases("aten::native_dropout_backward", {f32({8, 16}), f32({8, 16}), value("4.")})),
               ElementsAre("dropout/n=128,p=75"));
+}
+
+/// The case of a step of an optimizer by such calls; "" for none.
+using NamedArguments = std::pair<const char*, std::vector<TraceArgument>>;
+std::string step_of(const char* name, const std::vector<NamedArguments>& written) {
+  std::vector<OperatorCall> calls{{.span = {0, 1000}, .name = name, .is_note = true}};
+  for (const auto& [operation, arguments] : written) {
+    const double begin = 10 * static_cast<double>(calls.size());
+    calls.push_back({.span = {begin, begin + 10}, .name = operation, .arguments = &arguments});
+  }
+  const std::vector<OperatorCall> found = composed(calls);
+  return found.empty() || !found[0].is_case() ? ""
+                                              : found[0].part_of.operation + "/" + found[0].part_of.problem;
+}
+
+TEST(OperatorCases, AreStepsOfAdamAloneAmongItsKin) {
+  const TraceArgument tensor = f32({10, 20});
+  const std::vector<NamedArguments> calls{{"aten::addcdiv_", {tensor, tensor, tensor}}};
+  EXPECT_EQ(step_of("Optimizer.step#Adam.step", calls),
+            "adamw_multi_tensor/tensors=1,n=200,sizes=equal,t=1000");
+  EXPECT_EQ(step_of("Optimizer.step#NAdam.step", calls), "");
 }
 
 TEST(OperatorCases, AreNoneForExtentsThatNoMemoryHolds) {

@@ -44,9 +44,6 @@ struct TracedStep {
 /// Reads a trace with shapes (`record_shapes=True`), packed with gzip or not. A time at which operators of
 /// several threads run belongs to the thread that is busiest.
 ///
-/// The parts of attention that is composed of two products are one case. AdamW in any form is
-/// `adamw_multi_tensor`, by the number of its tensors and the size that gives all parameters.
-///
 /// A part whose problem makes `require` throw Error is not covered, and a note says why.
 ///
 /// Throws Error naming the file and what to do where there are no shapes, no steps, or no operator that a

@@ -249,6 +249,48 @@ TEST(TracedStep, TakesAdamByTheSizesOfItsTensors) {
   EXPECT_THAT(adam->problem, HasSubstr("sizes=network"));
 }
 
+// PyTorch takes lists apart on a processor: each tensor is updated within them.
+TEST(TracedStep, CountsTensorsOfAListOnce) {
+  const std::string list = R"("Input type": ["TensorList"], "Input Dims": [[[10,20],[10,20]]])",
+                    tensor = inputs("[[10,20]]");
+  const TracedStep step = read({{"ProfilerStep#1", 0, 1000, "", note},
+                                {"Optimizer.step#AdamW.step", 0, 500, "", note},
+                                {"aten::_foreach_addcdiv_", 100, 200, list},
+                                {"aten::addcdiv_", 110, 50, tensor},
+                                {"aten::addcdiv_", 170, 50, tensor}});
+  const StepPart* adam = find(step, "adamw_multi_tensor");
+  ASSERT_NE(adam, nullptr);
+  EXPECT_EQ(adam->problem, "tensors=2,n=200,sizes=equal,t=1000");
+  EXPECT_NEAR(adam->seconds, 500e-6, 1e-9);
+}
+
+// Closures hold the forward pass and the backward pass, as those of Lightning do.
+TEST(TracedStep, TakesAStepWithoutItsClosure) {
+  const TracedStep step = read({{"ProfilerStep#1", 0, 1000, "", note},
+                                {"Optimizer.step#AdamW.step", 0, 900, "", note},
+                                {"aten::add_", 10, 20, inputs("[[10],[10],[]]")},
+                                {"aten::linear", 100, 200},
+                                {"aten::addmm", 110, 180, inputs("[[4],[8,16],[16,4]]")},
+                                {"MmBackward0", 400, 200, "", "cpu_op", 2},
+                                {"aten::mm", 410, 190, product, "cpu_op", 2},
+                                {"aten::mul_", 700, 20, inputs("[[10],[]]")},
+                                {"aten::addcdiv_", 750, 20, inputs("[[10],[10],[10]]")}});
+  ASSERT_NE(find(step, "adamw_multi_tensor"), nullptr);
+  EXPECT_NEAR(find(step, "adamw_multi_tensor")->seconds, 200e-6, 1e-9);
+  ASSERT_NE(find(step, "aten::addmm"), nullptr);
+  EXPECT_NEAR(find(step, "aten::addmm")->seconds, 180e-6, 1e-9);
+  ASSERT_NE(find(step, "aten::mm"), nullptr) << "the first thread waits for it";
+  EXPECT_NEAR(find(step, "aten::mm")->seconds, 190e-6, 1e-9);
+}
+
+TEST(TracedStep, DoesNotCoverALossWhoseCallIsElsewhere) {
+  const TracedStep step = read({{"ProfilerStep#1", 0, 1000, "", note},
+                                {"aten::mm", 0, 10, product},
+                                {"aten::nll_loss_forward", 20, 10, inputs("[[32,10],[32]]")}});
+  EXPECT_EQ(find(step, "softmax_cross_entropy"), nullptr);
+  EXPECT_THAT(step.notes, ElementsAre(HasSubstr("aten::nll_loss_forward is no case: rows=32,cols=10")));
+}
+
 TEST(TracedStep, CountsALossAndItsGradientOnce) {
   const TracedStep step = read({{"ProfilerStep#1", 0, 1000, "", note},
                                 {"aten::_log_softmax", 0, 10, inputs("[[32,10]]")},
