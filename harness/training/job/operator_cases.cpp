@@ -351,17 +351,29 @@ void find_lstm_layers(const Calls& calls, Calls& found) {
 }
 
 Cases optimizer_step(std::string_view name, const std::vector<const OperatorCall*>& calls) {
-  if (name != "Optimizer.step#Adam.step" && name != "Optimizer.step#AdamW.step") return {};
+  const bool sgd = name == "Optimizer.step#SGD.step";
+  if (!sgd && name != "Optimizer.step#Adam.step" && name != "Optimizer.step#AdamW.step") return {};
   std::vector<Index> sizes;
+  bool nesterov = false;
+  // Since a buffer was multiplied by the momentum: of the gradient to it, by Nesterov of it to the gradient,
+  // and of the result to the parameter. Weight decay comes before, and makes a new gradient.
+  int additions = 2;
   for (const OperatorCall* one : calls) {
     const Call call{*one->arguments};
-    if (!one->name.starts_with("aten::_fused_") && !one->name.ends_with("addcdiv_")) continue;
+    const bool fused = one->name.starts_with("aten::_fused_");
+    if (additions > 0 || one->name.ends_with("add_")) ++additions;
+    if (one->name.ends_with("mul_")) additions = 0;
+    nesterov = nesterov || (additions == 2 && call.number(2) > 0.0) || call.value(7) == "True";
+    if (!fused && (sgd ? additions != 1 : !one->name.ends_with("addcdiv_"))) continue;
     if (call[0].type != "float" && call[0].type != "TensorList") return {};
+    if (sgd && call.number(fused ? 6 : 2) != (fused ? 0.0 : 1.0)) return {};  // dampened
+    if (sgd && fused && call[2].extents != call[0].extents) return {};        // without buffers
     std::ranges::transform(call[0].extents, std::back_inserter(sizes), elements_of);
   }
   double all = 0;
   for (const Index size : sizes) all += static_cast<double>(size);
   if (all <= 0 || all > static_cast<double>(largest_array)) return {};
+  if (sgd) return {{nesterov ? "sgd_nesterov" : "sgd", fmt::format("n={}", std::llround(all))}};
   std::ranges::sort(sizes);
   // A network has a large tensor among two small ones; the largest then follows from the sum.
   const bool network = sizes.size() >= 3 && sizes.back() >= 16 * sizes[sizes.size() / 2];

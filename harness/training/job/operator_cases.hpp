@@ -39,7 +39,8 @@ bool is_part(std::string_view name);
 /// The calls that belong around some of these, which are cases together, on one thread and by their begin:
 /// attention of two products with a softmax and no dropout between; a layer of an LSTM by steps; the step of
 /// an optimizer, by tensors, by lists or fused, of whatever optimizer. Adam and AdamW go by the number of
-/// tensors and the size that gives all parameters.
+/// tensors and the size that gives all parameters, SGD as one array of all; it is no case without momentum,
+/// in its first step, or dampened.
 std::vector<OperatorCall> composed(const std::vector<OperatorCall>& calls);
 
 }  // namespace assay

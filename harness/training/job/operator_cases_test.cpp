@@ -172,6 +172,62 @@ std::string step_of(const char* name, const std::vector<NamedArguments>& written
                                               : found[0].part_of.operation + "/" + found[0].part_of.problem;
 }
 
+constexpr const char* sgd_step = "Optimizer.step#SGD.step";
+
+/// The operators that PyTorch 2.6 calls for two tensors, one after the other.
+std::vector<NamedArguments> sgd_steps(const char* gradient, const char* nesterov = nullptr,
+                                      const char* type = "float") {
+  std::vector<NamedArguments> out;
+  for (TraceArgument tensor : {f32({10, 20}), f32({10})}) {
+    tensor.type = type;
+    const auto sum = [&](const char* times) {
+      return std::vector<TraceArgument>{tensor, tensor, value(times)};
+    };
+    out.emplace_back("aten::add", sum("0.0001"));  // weight decay
+    out.emplace_back("aten::mul_", std::vector<TraceArgument>{tensor, value("")});
+    out.emplace_back("aten::add_", sum(gradient));
+    if (nesterov != nullptr) out.emplace_back("aten::add", sum(nesterov));
+    out.emplace_back("aten::add_", sum("-0.02"));
+  }
+  return out;
+}
+
+TEST(OperatorCases, AreStepsOfSgdWithMomentum) {
+  EXPECT_EQ(step_of(sgd_step, sgd_steps("1")), "sgd/n=210");
+  EXPECT_EQ(step_of(sgd_step, sgd_steps("1", "0.9")), "sgd_nesterov/n=210");
+  EXPECT_EQ(step_of(sgd_step, sgd_steps("0.9")), "");  // dampened
+  EXPECT_EQ(step_of(sgd_step, sgd_steps("1", nullptr, "double")), "");
+  EXPECT_EQ(step_of("Optimizer.step#Adagrad.step", sgd_steps("1")), "");
+  std::vector<NamedArguments> clipped = sgd_steps("1");
+  clipped.insert(clipped.begin(), NamedArguments{"aten::mul_", {f32({10, 20}), value("")}});
+  EXPECT_EQ(step_of(sgd_step, clipped), "sgd/n=210");
+  // Without momentum, and in the first step with it.
+  EXPECT_EQ(step_of(sgd_step, {{"aten::add_", {f32({10}), f32({10}), value("-0.02")}}}), "");
+}
+
+TEST(OperatorCases, AreStepsOfSgdByListsAndFused) {
+  const TraceArgument list{.type = "TensorList", .extents = {{10, 20}, {10}}}, no_list{.type = "TensorList"};
+  const auto sum = [&](const char* name, const char* times) {
+    return NamedArguments{name, {list, list, value(times)}};
+  };
+  const NamedArguments product{"aten::_foreach_mul_", {list, value("0.9")}};
+  EXPECT_EQ(
+      step_of(sgd_step, {product, sum("aten::_foreach_add_", "1"), sum("aten::_foreach_add_", "-0.02")}),
+      "sgd/n=210");
+  EXPECT_EQ(step_of(sgd_step, {sum("aten::_foreach_add", "0.0001"), product, sum("aten::_foreach_add_", "1"),
+                               sum("aten::_foreach_add_", "0.9"), sum("aten::_foreach_add_", "-0.02")}),
+            "sgd_nesterov/n=210");
+  const auto fused = [&](const TraceArgument& buffers, const char* dampening, const char* nesterov) {
+    return step_of(sgd_step, {{"aten::_fused_sgd_",
+                               {list, list, buffers, value("0.0001"), value("0.9"), value("0.02"),
+                                value(dampening), value(nesterov), value("False"), value("False")}}});
+  };
+  EXPECT_EQ(fused(list, "0.", "False"), "sgd/n=210");
+  EXPECT_EQ(fused(list, "0.", "True"), "sgd_nesterov/n=210");
+  EXPECT_EQ(fused(list, "0.1", "False"), "");
+  EXPECT_EQ(fused(no_list, "0.", "False"), "");  // no momentum
+}
+
 TEST(OperatorCases, AreStepsOfAdamAloneAmongItsKin) {
   const TraceArgument tensor = f32({10, 20});
   const std::vector<NamedArguments> calls{{"aten::addcdiv_", {tensor, tensor, tensor}}};
