@@ -355,8 +355,9 @@ Cases optimizer_step(std::string_view name, const std::vector<const OperatorCall
   if (!sgd && name != "Optimizer.step#Adam.step" && name != "Optimizer.step#AdamW.step") return {};
   std::vector<Index> sizes;
   bool nesterov = false;
-  // Since a buffer was multiplied by the momentum: of the gradient to it, by Nesterov of it to the gradient,
-  // and of the result to the parameter. Weight decay comes before, and makes a new gradient.
+  // They count from the product of a buffer with the momentum: first it takes the gradient, by Nesterov's
+  // momentum the gradient then takes it, and the parameter comes last. Weight decay stands before, and makes
+  // a new gradient.
   int additions = 2;
   for (const OperatorCall* one : calls) {
     const Call call{*one->arguments};

@@ -33,14 +33,14 @@ struct OperatorCall {
   bool is_case() const { return !part_of.operation.empty(); }
 };
 
-/// Whether composed() takes arguments of this name.
+/// Whether composed() reads the arguments of calls of this name.
 bool is_part(std::string_view name);
 
-/// The calls that belong around some of these, which are cases together, on one thread and by their begin:
-/// attention of two products with a softmax and no dropout between; a layer of an LSTM by steps; the step of
-/// an optimizer, by tensors, by lists or fused, of whatever optimizer. Adam and AdamW go by the number of
-/// tensors and the size that gives all parameters, SGD as one array of all; it is no case without momentum,
-/// in its first step, or dampened.
+/// Returns calls to put around those of these that are one case together. These are of one thread, by their
+/// begin. Attention is two products with a softmax and no dropout between, a layer of an LSTM is its steps,
+/// and the step of any optimizer is its operators, by tensors, by lists or fused. Adam and AdamW go by the
+/// number of tensors and the size that gives all parameters. SGD goes by one array of all, and is no case
+/// without momentum, in its first step, or dampened.
 std::vector<OperatorCall> composed(const std::vector<OperatorCall>& calls);
 
 }  // namespace assay

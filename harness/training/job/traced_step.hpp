@@ -3,7 +3,6 @@
 #pragma once
 
 #include "assay/problem.hpp"
-#include "training/job/trace.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -44,7 +43,8 @@ struct TracedStep {
 /// Reads a trace with shapes (`record_shapes=True`), packed with gzip or not. A time at which operators of
 /// several threads run belongs to the thread that is busiest.
 ///
-/// A part whose problem makes `require` throw Error is not covered, and a note says why.
+/// A part whose problem makes `require` throw Error, or whose call is not in the steps, as that of a loss, is
+/// not covered, and a note says why.
 ///
 /// Throws Error naming the file and what to do where there are no shapes, no steps, or no operator that a
 /// contract has, and where the parts miss the step by more than 1 %.
