@@ -59,10 +59,12 @@ std::string expression_for(std::string_view text) {
 }
 
 std::string why_no_expression(const std::string& text, Grammar grammar) {
-  // A frame takes some hundred bytes, or a thousand for a parenthesis, of a stack of 8 MiB.
+  // A frame takes some hundred bytes, or a thousand for a parenthesis, of a stack of 8 MiB. Alternatives, as
+  // of a list of keys, come one after the other.
   constexpr std::ptrdiff_t longest = 8192, most_groups = 256;
-  if (std::ssize(text) > longest || std::ranges::count(text, '(') > most_groups)
-    return fmt::format("it has more than {} characters or {} parentheses", longest, most_groups);
+  const auto is_long = [](std::string_view alternative) { return std::ssize(alternative) > longest; };
+  if (std::ranges::any_of(parts_of(text, '|'), is_long) || std::ranges::count(text, '(') > most_groups)
+    return fmt::format("it has more than {} characters between | or {} parentheses", longest, most_groups);
   try {
     const std::regex checked(text,
                              grammar == Grammar::ecmascript ? std::regex::ECMAScript : std::regex::extended);

@@ -28,10 +28,13 @@ TEST(Expressions, AreThoseOfTheirGrammar) {
 
 // Compiling one of these used up the stack.
 TEST(Expressions, AreNoneWhereTheyAreHuge) {
-  constexpr const char* huge = "it has more than 8192 characters or 256 parentheses";
+  constexpr const char* huge = "it has more than 8192 characters between | or 256 parentheses";
   EXPECT_EQ(why_no_expression(std::string(100'000, 'a')), huge);
   EXPECT_EQ(why_no_expression(std::string(4000, '(') + std::string(4000, ')')), huge);
   EXPECT_EQ(why_no_expression(std::string(256, '(') + std::string(256, ')')), "");
+  std::string keys = "^gemm/packed/m=1$";
+  for (int m = 2; m < 2000; ++m) keys += "|^gemm/packed/m=" + std::to_string(m) + "$";
+  EXPECT_EQ(why_no_expression(keys, Grammar::posix_extended), "");
 }
 
 TEST(ShellWord, IsQuotedOnlyWhereTheShellWouldReadMoreThanAWord) {

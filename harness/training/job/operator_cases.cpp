@@ -291,9 +291,9 @@ const std::map<std::string_view, CaseRule>& rules() {
   return all;
 }
 
-using Calls = std::vector<OperatorCall>;
+using OperatorCalls = std::vector<OperatorCall>;
 
-void put_around(Calls& found, Span span, std::string_view name, Cases cases) {
+void put_around(OperatorCalls& found, Span span, std::string_view name, Cases cases) {
   if (!cases.empty()) found.push_back({.span = span, .name = name, .part_of = std::move(cases.front())});
 }
 
@@ -305,7 +305,7 @@ Cases attention_of(const Call& scores, const Call& values, bool causal) {
   return attention(q[0], q[1], q[2], causal);
 }
 
-void find_attention(const Calls& calls, Calls& found) {
+void find_attention(const OperatorCalls& calls, OperatorCalls& found) {
   const OperatorCall *product = nullptr, *around = nullptr, *product_around = nullptr;
   int softmaxes = 0;
   bool masked = false;
@@ -328,7 +328,7 @@ void find_attention(const Calls& calls, Calls& found) {
 
 /// A layer of an LSTM by steps goes from the product with all inputs, before that with the first state, to
 /// the stack of all outputs.
-void find_lstm_layers(const Calls& calls, Calls& found) {
+void find_lstm_layers(const OperatorCalls& calls, OperatorCalls& found) {
   const OperatorCall *lstm = nullptr, *product = nullptr;
   Cases cases;
   for (const OperatorCall& one : calls) {
@@ -386,7 +386,7 @@ Cases optimizer_step(std::string_view name, const std::vector<const OperatorCall
 }
 
 /// A step whose closure holds the rest of the training step begins with the first operator after that.
-void find_optimizer_steps(const Calls& calls, Calls& found) {
+void find_optimizer_steps(const OperatorCalls& calls, OperatorCalls& found) {
   for (auto step = calls.begin(); step != calls.end(); ++step) {
     if (!step->name.starts_with("Optimizer.step#")) continue;
     bool has_closure = false;
@@ -421,7 +421,7 @@ bool is_part(std::string_view name) {
 }
 
 std::vector<OperatorCall> composed(const std::vector<OperatorCall>& calls) {
-  Calls out;
+  OperatorCalls out;
   for (const auto find : {find_attention, find_lstm_layers, find_optimizer_steps}) find(calls, out);
   return out;
 }
