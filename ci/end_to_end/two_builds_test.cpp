@@ -97,7 +97,7 @@ TEST_F(TwoBuilds, NeverTimeAHeadThatIsWrong) {
 TEST_F(TwoBuilds, CallAHeadImpossibleThatIsFasterThanAnyKernelCanBe) {
   folder_.write("square.json", R"({"schema": 1, "name": "square", "about": "end to end", "cases": [
     {"op": "gemm", "m": 64, "n": 64, "k": 64}]})");
-  const std::string square = " --suite square.json -k gemm/packed --threads 1 --identical --budget 2";
+  const std::string square = " --suite square.json -k gemm/packed --threads 1 --identical --budget 8";
   const Finished done = run_program("gate --base ./base -o run.json" + square, folder_.path(), "idle");
   EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
   EXPECT_THAT(done.last_lines(1), HasSubstr("IMPOSSIBLE: gemm/packed of the head is faster than any kernel"));

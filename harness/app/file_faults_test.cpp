@@ -445,7 +445,7 @@ std::vector<Fault> faults() {
       {"results", "\"cpu_seconds\":[1e-06,2e-06]", "\"cpu_seconds\":[1e-06,\"nan\"]",
        "launches[0].cpu_seconds[1]: is nan, must be a number from 0"},
       {"results", "[1e-06,2e-06]", "[1,1e308]",
-       "r.json: trials[0].launches[0].seconds[1]: is 1e+308, must be a number above 1e-100 to 1e+09"},
+       "r.json: trials[0].launches[0].seconds[1]: is 1e+308, must be a number above 1e-100 to 1000000000"},
       {"results", "assay.result/1", "assay.result/2",
        "r.json: is of schema assay.result/2; this program reads assay.result/1 here"},
       {"results", whole_file, "{\n \"schema\": oops}", "r.json: invalid JSON at line 2, column 12"},

@@ -65,7 +65,8 @@ struct Benchmarks {
            border + "; } }\n" + before + "KEPT static double scaled(double x) { return x * " + factor +
            "; }\nextern const int table[4]; const int table[4] = {1, 2, 3, " + entry +
            "};\nstruct Shape { virtual double area() = 0; };\n"
-           "struct Square : Shape { double area() override { return " +
+           // In its instructions: neighbours of a constant may be read with it.
+           "struct Square : Shape { int side = 1; double area() override { return side * " +
            method +
            "; } } square;\n"
            "Shape* chosen; __attribute__((constructor)) static void choose() { chosen = &square; }\n"
