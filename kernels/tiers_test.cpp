@@ -58,7 +58,9 @@ TEST(Tiers, AreThoseThatPeopleHaveUnlessAskedForAll) {
   std::vector<std::string> names;
   for_each_tier(HWY_DISPATCH_TABLE(report_target),
                 [&](const std::string& tier, auto*, const auto&) { names.push_back(tier); });
-#if !HWY_ARCH_X86
+#if HWY_ARCH_ARM_A64
+  EXPECT_THAT(names, ElementsAre("neon", "portable"));
+#elif !HWY_ARCH_X86
   GTEST_SKIP() << "other names on other processors: " << ::testing::PrintToString(names);
 #elif defined(ASSAY_ALL_TIERS)
   EXPECT_THAT(names, IsSupersetOf({"avx512", "avx2", "sse4", "ssse3", "portable"}));
@@ -76,6 +78,14 @@ TEST(Tiers, SayWhatAProcessorLacks) {
     EXPECT_EQ(unfit.value_or("needs a processor with " + tier).find("needs a processor with " + tier), 0U);
     EXPECT_FALSE(tier_unfit(target, lesser | target)) << tier;
   }
+}
+
+TEST(Tiers, OfTheCompilersBaselineRunOnEveryProcessor) {
+  constexpr std::int64_t none = 0;
+  EXPECT_FALSE(tier_unfit(HWY_BASELINE_TARGETS & -HWY_BASELINE_TARGETS, none));
+#if HWY_ARCH_ARM_A64
+  EXPECT_FALSE(tier_unfit(HWY_NEON, none));
+#endif
 }
 
 TEST(Tiers, SayThatThisProcessorRunsWhatItSupports) {

@@ -13,14 +13,15 @@ elseif(ASSAY_TIERS STREQUAL "native")
       #include <hwy/targets.h>
       int main() {
         const auto targets = hwy::SupportedTargets();
+        if (HWY_ARCH_ARM_A64) return 3;
         return (targets & HWY_AVX3) != 0 ? 2 : (targets & HWY_AVX2) != 0 ? 1 : 0;
       }]] LINK_LIBRARIES hwy::hwy)
     if(NOT compiled)
       message(FATAL_ERROR "ASSAY_TIERS=native: Highway does not say which tiers run here: choose usual")
     endif()
   endif()
-  set(words portable avx2 avx512)
-  set(targets HWY_BASELINE_SCALAR HWY_AVX2 HWY_AVX3)
+  set(words portable avx2 avx512 neon)
+  set(targets HWY_BASELINE_SCALAR HWY_AVX2 HWY_AVX3 HWY_NEON)
   list(GET words ${ASSAY_NATIVE_TIER} ASSAY_BUILT_TIERS)
   list(GET targets ${ASSAY_NATIVE_TIER} target)
   set(ASSAY_TIER_DEFINITIONS ASSAY_ONLY_TIER=${target})
