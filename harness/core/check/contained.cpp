@@ -29,6 +29,7 @@
 #include <system_error>
 #include <thread>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 // Of the compiler's run-times, where they are linked.
@@ -389,11 +390,14 @@ void StepReporter::give_up(const std::string& text) const {
   _exit(gave_up);
 }
 
-bool StepWatch::is_overdue() {
+bool StepWatch::is_overdue(double between) {
   const std::uint64_t step = record_.step.load(std::memory_order_acquire);
-  if (step == 0) return false;
   const std::int64_t since = record_.since.load(std::memory_order_relaxed),
                      limit = record_.limit.load(std::memory_order_relaxed);
+  if (step == 0) {
+    if (std::exchange(last_, since) != since) cpu_between_ = cpu_seconds_of(child_);
+    return cpu_seconds_of(child_) - cpu_between_ > between;
+  }
   if (step != step_ || since != since_) {
     note_printed();
     step_ = step;

@@ -103,11 +103,13 @@ class StepWatch {
   /// `note` is called with what the kernel of a step printed, when the step is over.
   explicit StepWatch(const StepRecord& record, Printed* printed = nullptr, Note note = {})
       : record_(record), printed_(printed), note_(std::move(note)) {}
+  /// Seconds of a processor between two kernels, in which inputs are made: most take milliseconds.
+  static constexpr double most_between = 600;
   /// Before it is asked anything else.
   void follow(pid_t child) { child_ = child; }
-  /// Whether the kernel that runs has taken longer than it may. To be asked now and then; as a step begins,
-  /// what was printed before is forgotten.
-  bool is_overdue();
+  /// Whether the kernel that runs, or the harness between two of them, has taken longer than it may. To be
+  /// asked now and then; as a step begins, what was printed before is forgotten.
+  bool is_overdue(double between = most_between);
   /// The step that ended the process; nothing when no kernel ran.
   std::optional<FailedStep> failed_step(const ChildEnd& end) const;
   /// To be called when the process has come to its end and no step failed.
@@ -124,7 +126,9 @@ class StepWatch {
   double cpu_at_start_ = 0, cpu_ = 0;  ///< seconds
   std::int64_t idle_since_ = 0;        ///< it sleeps since then, with this much of the processor:
   double idle_cpu_ = 0;
-  bool too_long_ = false;  ///< ten times the limit is over
+  bool too_long_ = false;   ///< ten times the limit is over
+  std::int64_t last_ = -1;  ///< when the last step began that is over
+  double cpu_between_ = 0;  ///< what the process had of a processor when that was seen
 };
 
 /// From now on a crash ends this process as the system does it, and its parent sees the signal; processes

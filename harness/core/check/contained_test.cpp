@@ -63,6 +63,20 @@ TEST(Contained, NamesTheSignalThatEndedAKernel) {
   EXPECT_EQ(found.reason, "was ended by signal 11 (Segmentation fault)");
 }
 
+TEST(Contained, HasALimitForTheHarnessBetweenTwoKernels) {
+  const SharedRecord record;
+  StepWatch watch(*record);
+  watch.follow(getpid());
+  const auto passes = [&watch](double between) {
+    for (volatile int i = 0; i < 1'000'000; i = i + 1) {
+    }
+    return !watch.is_overdue(between);
+  };
+  EXPECT_TRUE(passes(0)) << "it counts from now on";
+  EXPECT_FALSE(passes(0));
+  EXPECT_TRUE(passes(StepWatch::most_between));
+}
+
 TEST(Contained, SaysThatAKernelExited) {
   EXPECT_EQ(failure_of([](const auto&, const auto&, auto&) { _exit(0); }).reason, "called exit(0)");
   EXPECT_EQ(failure_of([](const auto&, const auto&, auto&) { _exit(4); }).reason, "called exit(4)");
