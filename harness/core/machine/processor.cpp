@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <utility>
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -183,11 +181,7 @@ Processor this_processor() {
 
 #else
 
-Processor this_processor() {
-  std::ifstream file("/proc/cpuinfo");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return processor_from_cpuinfo(text);
-}
+Processor this_processor() { return processor_from_cpuinfo(try_read("/proc/cpuinfo").value_or("")); }
 
 #endif
 
