@@ -11,6 +11,7 @@
 #include "bench/programs/project.hpp"
 #include "bench/programs/revision.hpp"
 #include "core/check/doubling_test.hpp"
+#include "core/json/fields.hpp"
 #include "core/text/utf8.hpp"
 #include "training/epoch/epoch_prediction.hpp"
 #include "training/epoch/own_jobs.hpp"

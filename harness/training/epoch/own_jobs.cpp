@@ -319,8 +319,6 @@ TrainingJob training_job_from_json(const std::string& text, const std::filesyste
   return out;
 }
 
-std::string to_json(const TrainingJob& job) { return json_text(to_value(job)); }
-
 void require_memory(const TrainingPlan& plan, const std::string& where, double bytes) {
   const auto numbers = static_cast<double>(plan.channels * plan.side * plan.side);
   const auto samples = static_cast<double>(plan.samples + plan.validation_samples);

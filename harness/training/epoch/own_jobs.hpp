@@ -27,7 +27,6 @@ struct TrainingJob {
 /// one. Throws Error naming file and key: an unknown one, a wrong type, fewer samples than a batch, numbers
 /// beyond any use, more of validation than of training, checkpoints that no epoch reaches.
 TrainingJob training_job_from_json(const std::string& text, const std::filesystem::path& where);
-std::string to_json(const TrainingJob& job);
 class Fields;
 void describe(Fields& f, TrainingJob& job);
 

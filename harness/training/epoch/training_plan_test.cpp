@@ -1,6 +1,7 @@
 #include "training/epoch/own_jobs.hpp"
 
 #include "assay/error.hpp"
+#include "core/json/fields.hpp"
 
 #include <gmock/gmock.h>
 
