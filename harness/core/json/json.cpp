@@ -123,16 +123,6 @@ struct Fault {
   std::string detail;     ///< the library's complaint, without its number of the error
   std::string too_large;  ///< the number that no double can hold, if that is the fault
 
-  void note(std::size_t position, const std::string& token, const Library::exception& error) {
-    constexpr int number_overflow = 406;
-    const std::string_view text = error.what();
-    byte = position;
-    detail = text.substr(std::min(text.find("syntax error"), text.size()));
-    if (detail.empty()) detail = text;
-    if (error.id != number_overflow) return;
-    byte = position - token.size() + 1;
-    too_large = token;
-  }
   /// Throws Error naming the file and, for a number, the field; `at` says where the fault is.
   [[noreturn]] void refuse(const std::string& where, const std::string& field, const std::string& at) const {
     constexpr const char* remedy = "mend the file or write it again";
@@ -165,8 +155,26 @@ Json::Object one_of_each_key(Json::Object members, RepeatedKey wanted) {
   return out;
 }
 
-/// Builds a value from the library's events, whose names these are.
-class Builder : public nlohmann::json_sax<Library> {
+/// The library's events, whose names these are, up to the fault that ends them.
+class Events : public nlohmann::json_sax<Library> {
+ public:
+  bool binary(binary_t&) override { return true; }
+  bool parse_error(std::size_t position, const std::string& token, const Library::exception& error) override {
+    constexpr int number_overflow = 406;
+    const std::string_view text = error.what();
+    const bool overflows = error.id == number_overflow;
+    fault.byte = overflows ? position - token.size() + 1 : position;
+    fault.detail = text.substr(std::min(text.find("syntax error"), text.size()));
+    if (fault.detail.empty()) fault.detail = text;
+    if (overflows) fault.too_large = token;
+    return false;
+  }
+
+  Fault fault;
+};
+
+/// Builds a value.
+class Builder : public Events {
  public:
   explicit Builder(RepeatedKey wanted) : wanted_(wanted) {}
   bool null() override { return add(nullptr); }
@@ -175,7 +183,6 @@ class Builder : public nlohmann::json_sax<Library> {
   bool number_unsigned(number_unsigned_t one) override { return add(one); }
   bool number_float(number_float_t one, const string_t&) override { return add(one); }
   bool string(string_t& one) override { return add(std::move(one)); }
-  bool binary(binary_t&) override { return true; }
   bool start_object(std::size_t) override { return open_.push_back({.is_object = true}), true; }
   bool start_array(std::size_t) override { return open_.push_back({}), true; }
   bool end_object() override { return close(); }
@@ -183,10 +190,6 @@ class Builder : public nlohmann::json_sax<Library> {
   bool key(string_t& name) override {
     open_.back().members.emplace_back(std::move(name), nullptr);
     return true;
-  }
-  bool parse_error(std::size_t position, const std::string& token, const Library::exception& error) override {
-    fault.note(position, token, error);
-    return false;
   }
   /// The place of the value that comes next, as JsonField names it.
   std::string place() const {
@@ -202,7 +205,6 @@ class Builder : public nlohmann::json_sax<Library> {
   }
 
   Json value;
-  Fault fault;
 
  private:
   bool add(Json item) {
@@ -231,8 +233,8 @@ class Builder : public nlohmann::json_sax<Library> {
   std::vector<Container> open_;
 };
 
-/// Hands the library's events on.
-class Scanner : public nlohmann::json_sax<Library> {
+/// Hands the events on.
+class Scanner : public Events {
  public:
   explicit Scanner(JsonEvents& events) : events_(events) {}
 
@@ -242,7 +244,6 @@ class Scanner : public nlohmann::json_sax<Library> {
   bool number_unsigned(number_unsigned_t value) override { return number(static_cast<double>(value)); }
   bool number_float(number_float_t value, const string_t&) override { return number(value); }
   bool string(string_t& value) override { return events_.text(value), true; }
-  bool binary(binary_t&) override { return true; }
   bool start_object(std::size_t) override { return events_.start_object(), true; }
   bool end_object() override { return events_.end_object(), true; }
   bool start_array(std::size_t) override { return events_.start_array(), true; }
@@ -251,13 +252,8 @@ class Scanner : public nlohmann::json_sax<Library> {
     last_key = name;
     return events_.key(name), true;
   }
-  bool parse_error(std::size_t position, const std::string& token, const Library::exception& error) override {
-    fault.note(position, token, error);
-    return false;
-  }
 
   std::string last_key;
-  Fault fault;
 
  private:
   bool number(double value) { return events_.number(value), true; }
