@@ -32,12 +32,15 @@ std::string what_names_it() {
   return "/tmp";
 }
 
+[[noreturn]] void refuse(const std::filesystem::path& folder, const std::string& what) {
+  throw Error(folder.string(), what, "set TMPDIR to a folder that can be written");
+}
+
 std::filesystem::path folder_for_temporary_files() {
   std::error_code failure;
   std::filesystem::path out = std::filesystem::temp_directory_path(failure);
   if (!failure) return out;
-  throw Error(what_names_it(), "is no folder for temporary files: " + failure.message(),
-              "set TMPDIR to a folder that can be written");
+  refuse(what_names_it(), "is no folder for temporary files: " + failure.message());
 }
 
 /// Start of a process, in clock ticks since the system's; nothing when there is none of that number. A number
@@ -64,10 +67,6 @@ int locked(const std::filesystem::path& folder) {
   if (descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
   close(descriptor);
   return -1;
-}
-
-[[noreturn]] void refuse(const std::filesystem::path& folder, const std::string& what) {
-  throw Error(folder.string(), what, "set TMPDIR to a folder that can be written");
 }
 
 /// Returns the folder of this user's folders. Refuses a link or a folder of another user, who could read and
