@@ -83,13 +83,12 @@ void read_version_1(const ReadFile& read, std::string_view controller, const std
   }
 }
 
-double meminfo(const ReadFile& read, std::string_view field) {
-  return bytes_in(read("/proc/meminfo").value_or(""), field);
-}
-
-double pages(int name) {
-  const auto count = sysconf(name), size = sysconf(_SC_PAGESIZE);
-  return count > 0 && size > 0 ? static_cast<double>(count) * static_cast<double>(size) : 0;
+// Bytes of a field of /proc/meminfo, or of so many pages where it is not there, within the limit.
+double memory(const ReadFile& read, std::string_view field, int pages, std::optional<double> limit) {
+  double bytes = bytes_in(read("/proc/meminfo").value_or(""), field);
+  const auto count = sysconf(pages), size = sysconf(_SC_PAGESIZE);
+  if (bytes <= 0 && count > 0 && size > 0) bytes = static_cast<double>(count) * static_cast<double>(size);
+  return limit ? std::min(bytes, *limit) : bytes;
 }
 
 // `4`, or `4(x2)` for two nodes of four each; nothing where nodes differ, since the text does not say which
@@ -98,8 +97,6 @@ std::optional<int> processors_per_node(const std::string& text) {
   const auto count = number_from<int>(std::string_view(text).substr(0, text.find('(')));
   return text.find(',') != std::string::npos || !count || *count < 1 ? std::nullopt : count;
 }
-
-double within(double bytes, std::optional<double> limit) { return limit ? std::min(bytes, *limit) : bytes; }
 
 }  // namespace
 
@@ -226,13 +223,11 @@ Allotment allotment(const ReadFile& read, const ReadVariable& value_of, int allo
 }
 
 double available_memory(const ReadFile& read, const Limits& limits) {
-  const double free = meminfo(read, "MemAvailable");
-  return within(free > 0 ? free : pages(_SC_AVPHYS_PAGES), limits.memory_bytes);
+  return memory(read, "MemAvailable", _SC_AVPHYS_PAGES, limits.memory_bytes);
 }
 
 double total_memory(const ReadFile& read, const Limits& limits) {
-  const double all = meminfo(read, "MemTotal");
-  return within(all > 0 ? all : pages(_SC_PHYS_PAGES), limits.memory_limit_bytes);
+  return memory(read, "MemTotal", _SC_PHYS_PAGES, limits.memory_limit_bytes);
 }
 
 }  // namespace assay
