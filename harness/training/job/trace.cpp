@@ -272,10 +272,8 @@ std::string unpacked(const std::filesystem::path& file, std::size_t most) {
 }
 
 std::optional<double> TraceEvent::number(std::string_view argument) const {
-  for (const auto& [key, value] : numbers) {
-    if (key == argument) return value;
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find(numbers, argument, &std::pair<std::string, double>::first);
+  return found == numbers.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::map<std::string, int> read_trace(const std::filesystem::path& file,
