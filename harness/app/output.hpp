@@ -44,7 +44,8 @@ void append_to_file(const std::filesystem::path& file, std::string_view text, co
 /// last the outcome.
 std::string ending(const std::string& next, const Outcome& outcome);
 
-/// The line that names a command to go on with. A command of assay's is one of this program, as it was called.
+/// The line that names a command to go on with. A command of assay's is one of this program, as it was
+/// called.
 std::string next_line(const std::string& command);
 
 /// Writes <folder>/<machine key>/<suite>.md, .json and .csv, makes the folders, and returns the path of the

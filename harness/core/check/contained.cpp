@@ -395,8 +395,9 @@ bool StepWatch::is_overdue(double between) {
   const std::int64_t since = record_.since.load(std::memory_order_relaxed),
                      limit = record_.limit.load(std::memory_order_relaxed);
   if (step == 0) {
-    if (std::exchange(last_, since) != since) cpu_between_ = cpu_seconds_of(child_);
-    return cpu_seconds_of(child_) - cpu_between_ > between;
+    const double cpu = cpu_seconds_of(child_);
+    if (std::exchange(last_, since) != since) cpu_between_ = cpu;
+    return cpu - cpu_between_ > between;
   }
   if (step != step_ || since != since_) {
     note_printed();
