@@ -98,7 +98,8 @@ inline std::int64_t supported_targets() {
 /// Why a processor with the targets `supported` cannot run `target`, or nothing.
 inline std::optional<std::string> tier_unfit(std::int64_t target,
                                              std::int64_t supported = supported_targets()) {
-  if (((supported | HWY_BASELINE_TARGETS) & target) != 0) return std::nullopt;
+  const bool fallback = target == HWY_SCALAR || target == HWY_EMU128;
+  if (fallback || ((supported | HWY_BASELINE_TARGETS) & target) != 0) return std::nullopt;
   return "needs a processor with " + tier_name(target) + (target == HWY_AVX3 ? " (F, BW, DQ and VL)" : "");
 }
 
