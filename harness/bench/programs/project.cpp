@@ -275,10 +275,7 @@ Project project_in(const fs::path& root) {
     if (!told) out.source = own->source.generic_string();
     // A checkout has its build where this one has, so that compiler caches know the relative paths.
     if (const auto build = inside(root, own->folder); build && *build != ".") out.build = *build;
-    if (out.target.empty() && !out.use.is_foreign()) {
-      out.target = own->program.filename().string();
-      if (out.program.empty()) out.program = own->program.generic_string();
-    }
+    if (out.target.empty() && !out.use.is_foreign()) out.target = own->program.filename().string();
     if (out.program.empty() && own->program.filename() == out.target)
       out.program = own->program.generic_string();
   }
