@@ -176,11 +176,6 @@ Interval ratio_of(const Paired& paired, double coverage = standing_coverage) {
   return exponential(shift(paired.before, paired.after, coverage));
 }
 
-Interval ratio_beside(const Side& before, const Side& after, const std::string& key,
-                      const Witnesses& witnesses) {
-  return ratio_of(relative(before, after, key, witnesses));
-}
-
 std::size_t launches_in(const Logs& logs) {
   return static_cast<std::size_t>(std::ranges::count_if(logs, [](double x) { return !std::isnan(x); }));
 }
@@ -279,15 +274,15 @@ Evidence evidence_for(const TrialResult& row, const Side& before, const Side& af
   Evidence out{
       .launches_before = launches_in(before.rows.at(key).logs),
       .launches_after = launches_in(after.rows.at(key).logs),
-      .time = ratio_beside(before, after, key, {}),
+      .time = ratio_of(relative(before, after, key, {})),
       .case_witness = is_naive(row) ? "the other variants of its case" : "the naive variant of its case",
       .suite_is_naive = witnesses.any_naive(),
       .limit = limit,
       .plain_limit = policy.limit_of(key),
       .drift = std::move(drift)};
   const Witnesses &of_case = witnesses.of_case(row), &of_suite = witnesses.of_suite(row);
-  if (of_case.beside(key) > 0) out.beside_case = ratio_beside(before, after, key, of_case);
-  if (of_suite.beside(key) > 0) out.beside_suite = ratio_beside(before, after, key, of_suite);
+  if (of_case.beside(key) > 0) out.beside_case = ratio_of(relative(before, after, key, of_case));
+  if (of_suite.beside(key) > 0) out.beside_suite = ratio_of(relative(before, after, key, of_suite));
   return out;
 }
 
@@ -316,7 +311,7 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
     const bool beside_suite = of_suite.beside(row->key) > 0;
     spreads.push_back(
         spread_of(relative(before, after, row->key, beside_suite ? of_suite : witnesses.of_case(*row))));
-    times.push_back(ratio_beside(before, after, row->key, {}));
+    times.push_back(ratio_of(relative(before, after, row->key, {})));
     if (!witnesses.any_naive() || is_naive(*row)) machine_ratios.push_back(times.back().middle);
   }
   out.no_naive = !witnesses.any_naive();
