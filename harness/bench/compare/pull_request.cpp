@@ -533,10 +533,8 @@ Page pull_request_page(const PullRequest& change) {
   const PageRows failing = failing_rows(change), slower = page_rows(change, Standing::slower);
   const std::vector<Cause> causes = causes_of(slower);
   const std::vector<SlowerEpoch> epochs = slower_epochs(slower);
-  const auto joined = [](Blocks first, Blocks second) {
-    std::ranges::move(second, std::back_inserter(first));
-    return first;
-  };
+  Blocks found = causes_table(causes);
+  std::ranges::move(places_to_look(causes), std::back_inserter(found));
 
   Table trials = trials_table(/*on_page=*/true);
   List reasons;
@@ -598,7 +596,7 @@ Page pull_request_page(const PullRequest& change) {
             {.tag = "causes",
              .title = "What changed, and what it slowed",
              .short_title = "Causes",
-             .blocks = joined(causes_table(causes), places_to_look(causes))},
+             .blocks = std::move(found)},
             {.blocks = {repeat, std::move(command)}},
             {.tag = "ratios",
              .title = "Ratios with their intervals",
