@@ -244,6 +244,12 @@ WrappedCommand shell_command(const std::string& line) {
   return {{"/bin/sh", "-c", alone ? "exec " + line : line}, line};
 }
 
+SearchedEnd searched_end(std::string_view line) {
+  constexpr std::size_t longest = 2048;
+  if (line.size() <= longest) return {line, std::regex_constants::match_default};
+  return {line.substr(line.size() - longest), std::regex_constants::match_not_bol};
+}
+
 ReportedTimes printed_times(const std::string& output, const CommandTiming& timing,
                             const std::string& command) {
   if (const std::string why = why_no_expression(timing.match); !why.empty()) {
@@ -259,12 +265,11 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
   ReportedTimes out;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
-    const bool is_cut = line.size() > longest_searched;
-    if (is_cut) line.erase(0, line.size() - longest_searched);
-    const auto flags = is_cut ? std::regex_constants::match_not_bol : std::regex_constants::match_default;
+    const SearchedEnd its = searched_end(line);
     // Bars of progress write a line again and again.
-    std::smatch found;
-    for (std::sregex_iterator one(line.begin(), line.end(), expression, flags), end; one != end; ++one) {
+    std::cmatch found;
+    for (std::cregex_iterator one(its.text.begin(), its.text.end(), expression, its.flags), end; one != end;
+         ++one) {
       if (found.empty() || number_from<double>((*one)[expression.mark_count()].str())) found = *one;
     }
     if (found.empty()) continue;
@@ -276,7 +281,7 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
                   "let the group of --match hold a number and nothing else");
     }
     const auto behind = static_cast<std::size_t>(found.position(expression.mark_count())) + text.size();
-    const double unit = seconds_per_unit(timing.unit, std::string_view(line).substr(behind));
+    const double unit = seconds_per_unit(timing.unit, its.text.substr(behind));
     const std::string name = expression.mark_count() == 2 ? found[1].str() : timing.name;
     out[name] = {.seconds = {timing.rate ? 1 / *number : *number * unit},
                  .resolution = half_digit(text) / *number,

@@ -5,9 +5,10 @@
 #include "assay/results.hpp"
 #include "bench/gate/two_builds.hpp"
 
-#include <cstddef>
 #include <functional>
+#include <regex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -42,7 +43,11 @@ struct CommandTiming {
 
 /// The end of a line in which numbers are looked for: the standard library searches by calls for each
 /// character, which a line of a megabyte would use up the stack with.
-inline constexpr std::size_t longest_searched = 2048;
+struct SearchedEnd {
+  std::string_view text;
+  std::regex_constants::match_flag_type flags;  ///< whether `^` stands for its beginning
+};
+SearchedEnd searched_end(std::string_view line);
 
 /// Reads the numbers that a command printed, as seconds. Throws Error naming the command if there is none, or
 /// if one is not above 0.

@@ -224,9 +224,9 @@ class Session {
   std::vector<TimedStep> printed(const std::string& text) const {
     std::vector<TimedStep> out;
     const std::regex expression(timing_.match);
-    for (std::string_view line : parts_of(text, '\n')) {
-      line.remove_prefix(line.size() - std::min(line.size(), longest_searched));
-      if (!std::regex_search(line.begin(), line.end(), expression)) continue;
+    for (const std::string_view line : parts_of(text, '\n')) {
+      const SearchedEnd end = searched_end(line);
+      if (!std::regex_search(end.text.begin(), end.text.end(), expression, end.flags)) continue;
       for (const auto& [name, times] : printed_times(std::string(line), timing_, setting_.values))
         for (const double seconds : times.seconds) out.push_back({.seconds = seconds});
     }

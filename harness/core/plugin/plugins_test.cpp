@@ -303,7 +303,7 @@ INSTANTIATE_TEST_SUITE_P(Names, MalformedPlugin, ::testing::ValuesIn(names), nam
 INSTANTIATE_TEST_SUITE_P(Described, MalformedPlugin, ::testing::ValuesIn(described), name_of_case);
 INSTANTIATE_TEST_SUITE_P(Called, MalformedPlugin, ::testing::ValuesIn(called), name_of_case);
 
-/// What a process may say that a library has written to.
+/// A process may say this when a library has written to it.
 TEST(PluginAnswer, IsDoubtedByWhoeverAsked) {
   const auto complaint_of = [](const std::string& type, const std::string& extents,
                                const std::string& flops) {

@@ -118,8 +118,8 @@ TEST(OperatorCases, AreLayersOfAnLstm) {
               ElementsAre("lstm/steps=1,batch=32,inputs=64,hidden=96"));
 }
 
-/// Those of `lstm` around the products with all inputs and with the first state, a product of a step, and the
-/// stack of all outputs.
+/// Returns the cases of an `lstm` that holds the products with all inputs and with the first state, a product
+/// of a step, and the stack of all outputs.
 std::vector<std::string> layers_around(const std::vector<TraceArgument>& inputs,
                                        const std::vector<TraceArgument>& state) {
   std::vector<std::string> out;
