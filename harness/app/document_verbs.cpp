@@ -344,21 +344,15 @@ Outcome suite_verb(const SuiteOptions& options, const Registry& registry) {
     if (!csv.empty()) write_file(options.output.parent_path() / requests, csv);
     write_file(options.output, suite_json(step, name, options.steps_per_epoch, requests));
   }
-  const doc::Document document = document_of(step);
-  if (!options.markdown.empty()) write_file(options.markdown, doc::to_markdown(document));
-  write_page(options.page, [&] { return doc::to_page(document); });
-  put(options.json, doc::to_text(document), doc::to_json(document));
+  publish(options.outputs, document_of(step));
   return {};
 }
 
 Outcome step_audit_verb(const StepAuditOptions& options, const Registry& registry) {
   require_expression_of_keys(options.audit.present);
   const Results results = read_any_results(options.audit.results);
-  const doc::Document document = document_of(audited(read_traced_step(options.trace, as_cases_of(registry)),
-                                                     results, registry, options.audit.present));
-  if (!options.audit.markdown.empty()) write_file(options.audit.markdown, doc::to_markdown(document));
-  write_page(options.audit.page, [&] { return doc::to_page(document); });
-  put(options.audit.json, doc::to_text(document), doc::to_json(document));
+  publish(options.audit.outputs, document_of(audited(read_traced_step(options.trace, as_cases_of(registry)),
+                                                     results, registry, options.audit.present)));
   return {Word::audited};
 }
 
@@ -383,8 +377,8 @@ Outcome audit_verb(const AuditOptions& options, const Registry& registry) {
                .find_variant = [&](const std::string& operation, const std::string& variant) {
                  return variant_in(registry, operation, variant);
                }});
-  if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
-  put(options.json, to_text(report), to_json(report));
+  if (!options.outputs.markdown.empty()) write_file(options.outputs.markdown, to_markdown(report));
+  put(options.outputs.json, to_text(report), to_json(report));
   return {report.present.middle > 0 ? Word::audited : Word::not_measured};
 }
 

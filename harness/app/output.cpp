@@ -234,6 +234,14 @@ void write_page(const PageFiles& files, const std::function<Page()>& make) {
   for (const auto& [name, plot] : page.plots) write_file(files.svg / (name + ".svg"), svg_file(plot));
 }
 
+void publish(const Outputs& outputs, const doc::Document& document, const std::string& words,
+             const std::string& json) {
+  if (!outputs.markdown.empty()) write_file(outputs.markdown, doc::to_markdown(document));
+  write_page(outputs.page, [&] { return doc::to_page(document); });
+  put(outputs.json, words.empty() ? doc::to_text(document) : words,
+      json.empty() ? doc::to_json(document) : json);
+}
+
 void require_writable_outputs(const OptionList& options) {
   const std::vector<Output> files = outputs_of(options, Writes::file);
   for (const Output& output : files) require_file(output);

@@ -55,6 +55,11 @@ std::filesystem::path write_report(const Report& report, const std::filesystem::
 /// Writes the page and its pictures where they are asked for; `make` is not called where neither is.
 void write_page(const PageFiles& files, const std::function<Page()>& make);
 
+/// Writes a document wherever it is asked for, and prints it: `words` and `json` where they are given, else
+/// as it is.
+void publish(const Outputs& outputs, const doc::Document& document, const std::string& words = "",
+             const std::string& json = "");
+
 /// Throws Error naming the option and the path where a file or folder could not be written, and where two
 /// options name one file. Writes nothing, and leaves what is there as it is.
 void require_writable_outputs(const OptionList& options);

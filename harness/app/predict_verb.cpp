@@ -86,9 +86,9 @@ Outcome predict_suite(const PredictOptions& options) {
   }
   const Results results = read_any_results(options.files.front());
   const Report report = make_report(results, std::nullopt, std::nullopt, outcome_of(results));
-  if (!options.markdown.empty()) write_file(options.markdown, to_markdown(report));
-  write_page(options.page, [&] { return report_page(report); });
-  put(options.json, prediction_text(results.suite, report.predictions), to_json(report));
+  if (!options.outputs.markdown.empty()) write_file(options.outputs.markdown, to_markdown(report));
+  write_page(options.outputs.page, [&] { return report_page(report); });
+  put(options.outputs.json, prediction_text(results.suite, report.predictions), to_json(report));
   const bool possible =
       std::ranges::any_of(report.predictions, [](const Prediction& p) { return p.impossible.empty(); });
   return {possible ? Word::predicted : Word::no_prediction};
@@ -110,10 +110,7 @@ Outcome predict_job(const PredictOptions& options) {
     if (has_no_times(lint(*against))) return {Word::contradicted};
   }
   const Forecast answer = forecast(job, against ? &*against : nullptr);
-  if (!options.markdown.empty()) write_file(options.markdown, to_markdown(answer));
-  const std::string made = utc_now();
-  write_page(options.page, [&] { return doc::to_page(document_of(answer, made)); });
-  put(options.json, to_text(answer), to_json(answer, made));
+  publish(options.outputs, document_of(answer, utc_now()), to_text(answer));
   if (!answer.no_epoch.empty() && answer.scores.empty()) {
     throw Error(job.source, "does not say how many steps an epoch has: " + answer.no_epoch,
                 "give --train-size and --batch, or \"dataset\" in a job's JSON");
@@ -210,11 +207,11 @@ Outcome one_epoch(const std::filesystem::path& file, const EpochOptions& options
                                          expected ? seconds_text(*expected) : "no prediction", hash,
                                          options.frozen.empty() ? "" : ", in " + options.frozen.string());
   if (options.predict_only) {
-    put(options.json, to_text(prediction->forecast) + frozen, json);
+    put(options.outputs.json, to_text(prediction->forecast) + frozen, json);
     return {};
   }
   // Before the epoch, and not among JSON.
-  std::FILE* const out = options.json == "-" ? stderr : stdout;
+  std::FILE* const out = options.outputs.json == "-" ? stderr : stdout;
   print_visible(out, "{}", frozen);
   std::fflush(out);
 
@@ -227,13 +224,11 @@ Outcome one_epoch(const std::filesystem::path& file, const EpochOptions& options
     return {Word::interrupted};
   }
   const Forecast known = scored(*prediction, epoch);
-  if (!options.markdown.empty()) write_file(options.markdown, to_markdown(known));
-  write_page(options.page, [&] { return doc::to_page(document_of(known, prediction->made)); });
   const bool missed = known.known && known.known->missed();
   const std::string again =
       fmt::format("assay epoch --job {}  # beside nothing else", shell_word(file.string()));
-  put(options.json, to_text(known, losses_line(job.plan, epoch.times) + (missed ? next_line(again) : "")),
-      to_json(known, prediction->made));
+  publish(options.outputs, document_of(known, prediction->made),
+          to_text(known, losses_line(job.plan, epoch.times) + (missed ? next_line(again) : "")));
   if (!options.log.empty()) {
     append_to_file(options.log, to_line(logged_epoch(*prediction, epoch, known, hash)) + "\n",
                    "free space on that disk, or name another file");
@@ -265,8 +260,9 @@ Outcome score_verb(const ScoreOptions& options) {
 }
 
 Outcome epoch_verb(const EpochOptions& options) {
-  const bool single = !options.frozen.empty() || !options.timeline.empty() || !options.markdown.empty() ||
-                      !options.page.html.empty() || !options.page.svg.empty() || !options.json.empty();
+  const auto& [markdown, page, json] = options.outputs;
+  const bool single = !options.frozen.empty() || !options.timeline.empty() || !markdown.empty() ||
+                      !page.html.empty() || !page.svg.empty() || !json.empty();
   if (options.jobs.size() > 1 && single) {
     throw Error(
         "--job",

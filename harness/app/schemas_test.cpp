@@ -102,7 +102,7 @@ std::vector<Sample> samples() {
       .made = made,
       .threshold = {.sizes = {{.size = 8, .ratio = {0.5, 1, 2, 0.95}}}}};
   threshold.question.refused = {{.by = "memory", .why = "is not enough", .sizes = {16}}};
-  written("tuning", json_text(doc::to_value(record_document(threshold))));
+  written("tuning", doc::to_json(record_document(threshold)));
   TuneRecord library{.title = "Core type",
                      .variable = "OPENBLAS_CORETYPE",
                      .made = made,

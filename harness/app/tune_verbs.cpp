@@ -77,9 +77,8 @@ std::vector<TrialRequest> trials_of(const TunedVariable& variable, const Selecti
 }
 
 std::string reported_core(const Variables& environment) {
-  const Description description = described_by(this_program(), {}, {.stop = interrupted}, environment);
-  const Fact* const fact = find_fact(description.facts, "OpenBLAS core");
-  return fact == nullptr ? "" : fact->value;
+  return fact_value(described_by(this_program(), {}, {.stop = interrupted}, environment).facts,
+                    "OpenBLAS core", "");
 }
 
 /// Measures with hooks that show progress, and notes the weather meanwhile.
@@ -98,10 +97,8 @@ Circumstances now(std::string command) {
 
 void write_record(const RecordOutputs& outputs, const doc::Document& document, const std::string& words,
                   const std::string& json) {
-  if (!outputs.markdown.empty()) write_file(outputs.markdown, doc::to_markdown(document));
-  write_page(outputs.page, [&] { return doc::to_page(document); });
   if (!outputs.output.empty()) write_file(outputs.output, json + "\n");
-  put(outputs.json, words, json);
+  publish(outputs, document, words, json);
 }
 
 std::string present_of(const TuneRecord& record) {
@@ -392,7 +389,7 @@ Outcome tune_threshold_verb(const ThresholdOptions& tune, const Registry& regist
   }
   const doc::Document document = record_document(record);
   const std::string header = header_line(record, tune);
-  write_record(tune.outputs, document, header + record_text(document), json_text(doc::to_value(document)));
+  write_record(tune.outputs, document, header + record_text(document), doc::to_json(document));
   return {word};
 }
 

@@ -81,6 +81,11 @@ void page(OptionList& o, PageFiles& value) {
 void markdown(OptionList& o, std::filesystem::path& value) {
   o("--md", &value, "write it as Markdown here, too", output_file);
 }
+void outputs(OptionList& o, Outputs& value) {
+  markdown(o, value.markdown);
+  page(o, value.page);
+  json(o, value.json);
+}
 void exit_codes(OptionList& o, bool& bisection) {
   o("--exit-code", choice_of(bisection, meanings_of_exit_codes),
     "usual, or bisect: 125, which `git bisect run` skips, for all but 0 and 1, and while a trial of a gate "
@@ -111,11 +116,9 @@ void describe_tune(OptionList& o, TuneOptions& options) {
   o("--run-seconds", &options.policy.run_seconds, "of each setting in each round, about",
     {.least = 0.01, .most = 3600});
 }
-void describe_outputs(OptionList& o, RecordOutputs& outputs, std::string_view about) {
-  o("--md", &outputs.markdown, "write the decision record here", output_file);
-  page(o, outputs.page);
-  o("-o,--output", &outputs.output, about, output_file);
-  json(o, outputs.json);
+void describe_outputs(OptionList& o, RecordOutputs& files, std::string_view about) {
+  o("-o,--output", &files.output, about, output_file);
+  outputs(o, files);
 }
 void end_tune(OptionList& o, TuneOptions& options) {
   seed(o, options.policy.seed);
@@ -514,8 +517,8 @@ void describe(OptionList& o, AuditOptions& options) {
   o("before", &options.before, "results of a run before, that say what was expected");
   o("--present", &options.present,
     "regular expression of the keys that are in use now (default: naive in every case)");
-  markdown(o, options.markdown);
-  json(o, options.json);
+  markdown(o, options.outputs.markdown);
+  json(o, options.outputs.json);
 }
 
 void describe(OptionList& o, StepAuditOptions& options) {
@@ -526,9 +529,7 @@ void describe(OptionList& o, StepAuditOptions& options) {
   o("--present", &options.audit.present,
     "regular expression of the keys that are in use now (default: variants named torch, else the times in "
     "the trace)");
-  markdown(o, options.audit.markdown);
-  page(o, options.audit.page);
-  json(o, options.audit.json);
+  outputs(o, options.audit.outputs);
 }
 
 void describe(OptionList& o, SuiteOptions& options) {
@@ -537,9 +538,7 @@ void describe(OptionList& o, SuiteOptions& options) {
   o("-o,--output", &options.output, "write the suite here, as JSON", output_file);
   o("--steps-per-epoch", &options.steps_per_epoch, "of the suite (default 1: its epoch is a step)",
     {.low = 1, .high = Index{1} << 40});
-  markdown(o, options.markdown);
-  page(o, options.page);
-  json(o, options.json);
+  outputs(o, options.outputs);
 }
 
 void describe(OptionList& o, HistoryOptions& options) {
@@ -602,9 +601,7 @@ void describe(OptionList& o, PredictOptions& options) {
   describe(o, options.facts);
   o("--watch", &options.watch, "go on while the file grows that $ASSAY_STEPS names, and say what is left",
     {.repeated = false});
-  json(o, options.json);
-  markdown(o, options.markdown);
-  page(o, options.page);
+  outputs(o, options.outputs);
 }
 
 void describe(OptionList& o, EpochOptions& options) {
@@ -614,9 +611,7 @@ void describe(OptionList& o, EpochOptions& options) {
     {.least = 0.0001, .most = 0.5});
   o("--elsewhere", &options.elsewhere, "predict 0, 1 and 2 workers with 1, 2 and 4 batches ahead, too");
   o("--predict-only", &options.predict_only, "stop before the epoch");
-  json(o, options.json);
-  markdown(o, options.markdown);
-  page(o, options.page);
+  outputs(o, options.outputs);
   o("--frozen", &options.frozen, "write the prediction here before the epoch begins", output_file);
   o("--timeline", &options.timeline, "write the epoch as a trace for Perfetto here", output_file);
   o("--log", &options.log, "add a line per epoch to this file", output_file);

@@ -144,6 +144,13 @@ struct PageFiles {
   std::filesystem::path html, svg;
 };
 
+/// Files for what a verb prints.
+struct Outputs {
+  std::filesystem::path markdown;
+  PageFiles page;
+  std::string json;
+};
+
 /// How a gate decides, and where it leaves its outcome: the same for samples just taken and for stored ones.
 struct OutcomeOptions {
   std::filesystem::path suite;  ///< empty where only its name is known
@@ -272,9 +279,7 @@ struct ClaimsOptions {
 struct AuditOptions {
   std::filesystem::path results, before;
   std::string present;
-  std::filesystem::path markdown;
-  PageFiles page;
-  std::string json;
+  Outputs outputs;
 };
 
 /// The same of the step of a training loop that was traced.
@@ -285,9 +290,7 @@ struct StepAuditOptions {
 struct SuiteOptions {
   std::filesystem::path trace, output;
   Index steps_per_epoch = 1;
-  std::filesystem::path markdown;
-  PageFiles page;
-  std::string json;
+  Outputs outputs;
 };
 
 struct HistoryOptions {
@@ -335,9 +338,7 @@ struct PredictOptions {
   std::vector<std::filesystem::path> files;
   JobFacts facts;
   bool watch = false;  ///< go on while the file grows
-  std::filesystem::path markdown;
-  PageFiles page;
-  std::string json;
+  Outputs outputs;
 };
 
 struct EpochOptions {
@@ -348,9 +349,7 @@ struct EpochOptions {
   std::filesystem::path log;  ///< a line per epoch is added
   bool elsewhere = false;     ///< predict settings that are not run, too
   bool predict_only = false;
-  std::filesystem::path markdown;
-  PageFiles page;
-  std::string json;
+  Outputs outputs;
 };
 struct ScoreOptions {
   std::filesystem::path score;  ///< a log that epochs added to
@@ -358,10 +357,8 @@ struct ScoreOptions {
 };
 
 /// Files that all `tune` verbs write.
-struct RecordOutputs {
-  std::filesystem::path markdown, output;
-  PageFiles page;
-  std::string json;
+struct RecordOutputs : Outputs {
+  std::filesystem::path output;
 };
 /// Settings of a training job.
 struct TuneOptions {

@@ -362,12 +362,9 @@ Json samples_of_all(const PullRequest& change) {
 Table facts_table(const std::vector<Fact>& before, const std::vector<Fact>& after) {
   Table out{.columns = doc::columns("!differs; !fact; !before; !now; !must_be_equal_to_compare")};
   out.columns.front().name = " ";
-  const auto value_in = [](const std::vector<Fact>& facts, const std::string& fact) {
-    const Fact* const found = find_fact(facts, fact);
-    return found == nullptr ? std::string("not known") : found->value;
-  };
   const auto add = [&](const Fact& fact) {
-    const std::string was = value_in(before, fact.name), is = value_in(after, fact.name);
+    const std::string was = fact_value(before, fact.name, "not known"),
+                      is = fact_value(after, fact.name, "not known");
     out.rows.push_back({was == is ? "" : "≠", fact.name, was, is, fact.decides ? "yes" : "no"});
   };
   for (const Fact& fact : after) add(fact);

@@ -63,7 +63,7 @@ std::vector<Repetition> repetitions_of(const TrialResult& trial) {
 }
 
 Json context_of(const Results& results) {
-  const Fact* const build_type = find_fact(results.machine.facts, "build type");
+  const bool debug = fact_value(results.machine.facts, "build type") == "Debug";
   Json caches = Json::array();
   for (const Cache& cache : results.machine.caches) {
     caches.push_back({{"type", cache.level == 1 ? "Data" : "Unified"},
@@ -80,7 +80,7 @@ Json context_of(const Results& results) {
           {"cpu_scaling_enabled", false},
           {"caches", std::move(caches)},
           {"load_avg", Json::array()},
-          {"library_build_type", build_type != nullptr && build_type->value == "Debug" ? "debug" : "release"},
+          {"library_build_type", debug ? "debug" : "release"},
           {"assay",
            {{"suite", results.suite},
             {"commit", results.commit},

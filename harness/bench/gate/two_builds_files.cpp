@@ -186,10 +186,10 @@ std::vector<std::string> doubts(const TwoBuilds& run, const GateFindings& findin
   std::vector<std::string> out;
   if (!run.restriction.empty()) out.push_back(run.restriction);
   for (const auto& [side, build] : {std::pair{"base", &run.base}, std::pair{"head", &run.head}}) {
-    const Fact* const type = find_fact(build->facts, "build type");
-    if (type == nullptr || type->value == "Release") continue;
+    const std::string type = fact_value(build->facts, "build type", "Release");
+    if (type == "Release") continue;
     out.push_back(fmt::format("{} is no Release build ({}): what it takes says little of one that is", side,
-                              printable(type->value, 40)));
+                              printable(type, 40)));
   }
   for (const std::string& line : findings.comparison.differences) out.push_back("differs: " + line);
   for (const LintFinding& one : lint(to_value(findings.comparison))) out.push_back(in_words(one));

@@ -192,11 +192,6 @@ std::string by_shard(const std::vector<NamedRun<Results>>& files,
   return out;
 }
 
-std::string value_of(const Machine& machine, const std::string& name) {
-  const Fact* const fact = find_fact(machine.facts, name);
-  return fact == nullptr ? "(absent)" : fact->value;
-}
-
 /// All facts of all shards, with the values of each where they differ.
 std::vector<Fact> facts_of_all(const std::vector<NamedRun<Results>>& files) {
   std::vector<Fact> out;
@@ -205,7 +200,7 @@ std::vector<Fact> facts_of_all(const std::vector<NamedRun<Results>>& files) {
       if (find_fact(out, fact.name) != nullptr) continue;
       out.push_back(
           {.name = fact.name,
-           .value = by_shard(files, [&](const Results& r) { return value_of(r.machine, fact.name); }),
+           .value = by_shard(files, [&](const Results& r) { return fact_value(r.machine.facts, fact.name); }),
            .decides = fact.decides});
     }
   }
@@ -220,7 +215,8 @@ std::string why_mixed(const std::vector<NamedRun<Results>>& files) {
     for (const std::string_view name : facts_of_machine) {
       const std::string fact(name);
       const bool known = std::ranges::find(names, fact) != names.end();
-      if (!known && value_of(file.run.machine, fact) != value_of(first, fact)) names.push_back(fact);
+      if (!known && fact_value(file.run.machine.facts, fact) != fact_value(first.facts, fact))
+        names.push_back(fact);
     }
   }
   if (names.empty()) return "";

@@ -54,9 +54,7 @@ ThresholdRecord record(const std::vector<double>& ratios) {
 
 std::string text_of(const ThresholdRecord& record) { return record_text(record_document(record)); }
 std::string markdown_of(const ThresholdRecord& record) { return doc::to_markdown(record_document(record)); }
-std::string json_of(const ThresholdRecord& record) {
-  return json_text(doc::to_value(record_document(record)));
-}
+std::string json_of(const ThresholdRecord& record) { return doc::to_json(record_document(record)); }
 
 void expect_no_line_beyond_80(const std::string& text) {
   std::istringstream lines(text);

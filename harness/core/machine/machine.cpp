@@ -120,6 +120,11 @@ const Fact* find_fact(const std::vector<Fact>& facts, std::string_view name) {
   return found == facts.end() ? nullptr : &*found;
 }
 
+std::string fact_value(const std::vector<Fact>& facts, std::string_view name, std::string_view otherwise) {
+  const Fact* const found = find_fact(facts, name);
+  return found == nullptr ? std::string(otherwise) : found->value;
+}
+
 Machine this_machine() {
   const Processor processor = this_processor();
   const Limits limits = control_group_limits(try_read);
@@ -172,18 +177,16 @@ Machine this_machine() {
 
 std::vector<std::string> differences(const std::vector<Fact>& before, const std::vector<Fact>& after,
                                      bool deciding_only) {
-  const std::string absent = "(absent)";
   std::vector<std::string> out;
-  const auto add = [&](const std::string& name, const Fact* was, const Fact* is) {
-    const bool decides = (was != nullptr && was->decides) || (is != nullptr && is->decides);
-    if (deciding_only && !decides) return;
-    if (was != nullptr && is != nullptr && was->value == is->value) return;
-    out.push_back(fmt::format("{}: {} -> {}", name, was == nullptr ? absent : was->value,
-                              is == nullptr ? absent : is->value));
+  const auto add = [&](const Fact& fact, const Fact* other) {
+    const std::string was = fact_value(before, fact.name), is = fact_value(after, fact.name);
+    const bool decides = fact.decides || (other != nullptr && other->decides);
+    if (was != is && (decides || !deciding_only))
+      out.push_back(fmt::format("{}: {} -> {}", fact.name, was, is));
   };
-  for (const auto& fact : before) add(fact.name, &fact, find_fact(after, fact.name));
-  for (const auto& fact : after) {
-    if (find_fact(before, fact.name) == nullptr) add(fact.name, nullptr, &fact);
+  for (const Fact& fact : before) add(fact, find_fact(after, fact.name));
+  for (const Fact& fact : after) {
+    if (find_fact(before, fact.name) == nullptr) add(fact, nullptr);
   }
   return out;
 }

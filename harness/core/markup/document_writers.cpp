@@ -557,7 +557,7 @@ Json to_value(const Document& document) {
   return out;
 }
 
-std::string to_json(const Document& document) { return json_text(to_value(document)) + "\n"; }
+std::string to_json(const Document& document) { return json_text(to_value(document)); }
 
 Json schema_of(const Members& members) {
   const auto list_of = [](const Json& items) { return Json{{"type", "array"}, {"items", items}}; };

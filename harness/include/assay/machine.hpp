@@ -42,6 +42,9 @@ Machine this_machine();
 
 /// The fact of that name; null where there is none.
 const Fact* find_fact(const std::vector<Fact>& facts, std::string_view name);
+/// Its value, or `otherwise`.
+std::string fact_value(const std::vector<Fact>& facts, std::string_view name,
+                       std::string_view otherwise = "(absent)");
 
 /// Lists the facts that differ, as `name: before -> after`; deciding facts only, or all.
 std::vector<std::string> differences(const std::vector<Fact>& before, const std::vector<Fact>& after,

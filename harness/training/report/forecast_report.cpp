@@ -470,8 +470,6 @@ std::string to_text(const Forecast& f, const std::string& before_the_outcome) {
   return doc::to_text(out) + before_the_outcome + outcome;
 }
 std::string to_markdown(const Forecast& f) { return doc::to_markdown(document_of(f)); }
-std::string to_json(const Forecast& f, const std::string& made) {
-  return json_text(doc::to_value(document_of(f, made)));
-}
+std::string to_json(const Forecast& f, const std::string& made) { return doc::to_json(document_of(f, made)); }
 
 }  // namespace assay
