@@ -168,13 +168,9 @@ ModelPrediction completed(ModelPrediction out, const Question& question, double 
 
 ModelPrediction by_mean(const Question& question) {
   const Calibration& c = question.c;
-  ModelPrediction out{.model = Model::mean};
-  if (c.all.empty()) {
-    out.impossible = "no window was timed";
-    return out;
-  }
+  if (c.all.empty()) return {.model = Model::mean, .impossible = "no window was timed"};
   const Spread spread = spread_of(c.all);
-  out.period = spread.mean;
+  ModelPrediction out{.model = Model::mean, .period = spread.mean};
   if (spread.freedom == 0) out.no_interval = "a single figure shows no spread";
   return completed(out, question, 0, sum_of_steps(spread, question.target.steps));
 }
@@ -182,14 +178,11 @@ ModelPrediction by_mean(const Question& question) {
 ModelPrediction by_line(const Question& question) {
   const Calibration& c = question.c;
   const Target& target = question.target;
-  ModelPrediction out{.model = Model::line};
   const bool line = c.line.impossible.empty();
   // Without windows from the start there is no line, but its two parts may be known.
   const bool put_together = c.period.steps > 0 && (c.one_off_known || !target.from_start);
-  if (!line && !put_together) {
-    out.impossible = c.line.impossible;
-    return out;
-  }
+  if (!line && !put_together) return {.model = Model::line, .impossible = c.line.impossible};
+  ModelPrediction out{.model = Model::line};
   out.one_off = target.from_start ? (line ? c.line.one_off : c.one_off) : 0;
   out.period = line ? c.line.period : c.period.mean;
   Interval steps;
