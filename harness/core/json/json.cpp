@@ -325,12 +325,6 @@ Json Json::array(std::initializer_list<Json> items) { return Json(Value(Array(it
 Json Json::object() { return Json(Value(Object())); }
 Json Json::object(Object members) { return Json(Value(std::move(members))); }
 
-bool Json::is_unsigned() const {
-  if (std::holds_alternative<std::uint64_t>(value_)) return true;
-  const auto* number = std::get_if<std::int64_t>(&value_);
-  return number != nullptr && *number >= 0;
-}
-
 double Json::number() const {
   if (const auto* number = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*number);
   if (const auto* number = std::get_if<std::uint64_t>(&value_)) return static_cast<double>(*number);
