@@ -370,13 +370,10 @@ void Fields::unique(std::string_view name, const std::vector<T>& items, Key key,
 
 template <class T>
 void Fields::derived(std::string_view name, const T& value, const Rule& rule) {
+  if (reads()) return names_.push_back(name);
   Rule may_be_missing = rule;
   may_be_missing.optional = true;
-  if (reads()) {
-    names_.push_back(name);
-  } else {
-    (*this)(name, const_cast<T&>(value), may_be_missing);
-  }
+  (*this)(name, const_cast<T&>(value), may_be_missing);
 }
 
 }  // namespace assay
