@@ -284,13 +284,10 @@ Plot forest_plot(const std::string& label, const std::string& axis_words,
 Plot roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roofs,
                    const std::vector<PlottedRate>& rates, std::size_t more) {
   Extremes across, up;
-  std::size_t shown = 0;
-  const auto has_place = [](const PlottedRate& one) {
-    return is_place(one.flops_per_byte, true) && is_place(one.flops_per_second, true);
-  };
+  std::vector<const PlottedRate*> shown;
   for (const PlottedRate& one : rates) {
-    if (!has_place(one)) continue;
-    ++shown;
+    if (!is_place(one.flops_per_byte, true) || !is_place(one.flops_per_second, true)) continue;
+    shown.push_back(&one);
     across.take(one.flops_per_byte);
     up.take(one.flops_per_second);
   }
@@ -341,11 +338,10 @@ Plot roofline_plot(const std::string& label, const std::vector<PlottedRoof>& roo
     if (from >= to) continue;
     out.line(x.at(from), y.at(from * roof.rate), x.at(to), y.at(to * roof.rate), ink, 1.2, dashes);
   }
-  for (const PlottedRate& one : rates) {
-    if (has_place(one)) out.mark(x.at(one.flops_per_byte), y.at(one.flops_per_second), one.look, one.title);
-  }
+  for (const PlottedRate* one : shown)
+    out.mark(x.at(one->flops_per_byte), y.at(one->flops_per_second), one->look, one->title);
   out.more(more, end_of_legend + 8);
-  out.left_out(rates.size() - shown);
+  out.left_out(rates.size() - shown.size());
   return out.take();
 }
 
