@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <thread>
 
@@ -116,13 +117,8 @@ std::string first_line(const std::string& path) {
 }
 
 std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> out;
-  for (auto from = text.find_first_not_of(blanks); from != std::string_view::npos;) {
-    const auto to = text.find_first_of(blanks, from);
-    out.emplace_back(text.substr(from, to - from));
-    from = to == std::string_view::npos ? to : text.find_first_not_of(blanks, to);
-  }
-  return out;
+  std::istringstream in{std::string(text)};
+  return {std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
 }
 
 std::string field_of(std::string_view text, std::string_view name) {
