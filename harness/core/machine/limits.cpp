@@ -71,9 +71,8 @@ void read_version_1(const ReadFile& read, std::string_view controller, const std
   if (controller == "cpu") {
     for (const std::string mount : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"}) {
       for (const auto& folder : group_and_parents(mount, group)) {
-        const auto quota = number_in(read, folder + "/cpu.cfs_quota_us");
-        const auto period = number_in(read, folder + "/cpu.cfs_period_us");
-        if (quota && period && *quota > 0 && *period > 0) tighten(limits.processors, *quota / *period);
+        tighten(limits.processors, quota_of_cpu_max(read(folder + "/cpu.cfs_quota_us").value_or("") + " " +
+                                                    read(folder + "/cpu.cfs_period_us").value_or("")));
       }
     }
   } else if (controller == "memory") {
