@@ -90,15 +90,12 @@ void append_phases(Job& job, const Job& more, Index steps_before, Index steps_mo
   }
   for (const StepPhase& phase : more.phases) {
     if (std::ranges::find(job.phases, phase.name, &StepPhase::name) != job.phases.end()) continue;
-    if (phase.scope != Scope::training) {
-      job.phases.push_back(phase);
-      continue;
-    }
+    StepPhase& added = job.phases.emplace_back(phase);
+    if (phase.scope != Scope::training) continue;
     if (phase.seconds.empty())
       refuse(more, fmt::format("has a phase {} that no file before it has", phase.name));
-    StepPhase added = zeros(phase, steps_before);
+    added = zeros(phase, steps_before);
     append(added, phase, more);
-    job.phases.push_back(std::move(added));
   }
 }
 
