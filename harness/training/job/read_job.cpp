@@ -271,8 +271,6 @@ class Reader {
   std::optional<Index> last_step_;
 };
 
-constexpr double microsecond = 1e-6;
-
 /// The parts that a step is told apart into, in this order, and the other things that an event may be.
 enum Row : std::size_t { loader, optimizer, kernels, copies, processor, accelerator_note, nothing };
 

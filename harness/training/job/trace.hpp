@@ -24,6 +24,8 @@ namespace assay {
 std::string unpacked(const std::filesystem::path& file,
                      std::size_t most = std::numeric_limits<std::size_t>::max());
 
+inline constexpr double microsecond = 1e-6;  ///< the unit of times in a trace, in seconds
+
 /// An argument of an operator, as `record_shapes=True` notes it.
 struct TraceArgument {
   std::string type;                         ///< `float`, `Scalar`, …; empty for none

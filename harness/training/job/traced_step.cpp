@@ -22,8 +22,6 @@
 namespace assay {
 namespace {
 
-constexpr double seconds_of_microsecond = 1e-6;
-
 class StepReader {
  public:
   explicit StepReader(const std::filesystem::path& file) : file_(file), trace_steps_(file) {}
@@ -181,7 +179,7 @@ class StepReader {
       const std::vector<double> others = taken.within(one.spans);
       for (std::size_t i = 0; i < others.size(); ++i) {
         const double length = one.spans[i].end - one.spans[i].begin - others[i];
-        sums_[one.parts[i]].part.seconds += length * seconds_of_microsecond;
+        sums_[one.parts[i]].part.seconds += length * microsecond;
       }
       taken.add(one.spans);
     }
@@ -191,15 +189,14 @@ class StepReader {
     TracedStep out{
         .source = file_.filename().string(), .steps = std::ssize(steps_), .has_memory = has_memory_};
     const auto steps = static_cast<double>(steps_.size());
-    for (const Span& step : steps_) out.seconds += (step.end - step.begin) / steps * seconds_of_microsecond;
+    for (const Span& step : steps_) out.seconds += (step.end - step.begin) / steps * microsecond;
     double sum = 0;
     for (Sum& one : sums_) {
       one.part.seconds /= steps;
       one.part.per_step /= steps;
       sum += one.part.seconds;
       const bool shares = one.shares_calls && one.part.per_step > 0;
-      one.part.call_seconds =
-          shares ? one.part.seconds / one.part.per_step : median(one.calls) * seconds_of_microsecond;
+      one.part.call_seconds = shares ? one.part.seconds / one.part.per_step : median(one.calls) * microsecond;
       if (one.part.seconds <= 0) continue;
       if (one.part.share == StepShare::covered) {
         try {
