@@ -60,8 +60,7 @@ std::vector<double> load_seconds(const Job& job) {
   const bool workers = job.loader.workers.value_or(0) > 0;
   std::vector<double> out;
   for (const StepPhase& phase : job.phases) {
-    if (phase.scope != Scope::training || phase.kind != PhaseKind::load || phase.overlaps != workers)
-      continue;
+    if (phase.scope != Scope::training || !is_load(phase) || phase.overlaps != workers) continue;
     if (!out.empty()) return {};  // several phases, which would have to be added
     out = phase.seconds;
   }
