@@ -152,8 +152,7 @@ class CalibrationRuns {
     const Index full = std::max<Index>(1, plan_.samples / plan_.batch);
     const auto share = static_cast<Index>(policy_.share * static_cast<double>(plan_.steps()));
     const Index all = std::max(policy_.fewest, share), part = 1 + run % 3;
-    const Index steps = std::clamp(all * part / (2 * policy_.runs), Index{2}, std::max<Index>(2, full));
-    const Index count = std::min(steps, full);
+    const Index count = std::min(std::max<Index>(2, all * part / (2 * policy_.runs)), full);
     if (next_ + count > full) next_ = 0;
     const StepRange out{.first = next_, .steps = count};
     next_ += count;
