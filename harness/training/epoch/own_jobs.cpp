@@ -60,11 +60,10 @@ Job described(const TrainingJob& job) {
 }
 
 TimedWindow window_of(PageCache cache, const std::vector<StepTimes>& steps, double seconds) {
-  return {.first_step = 0,
-          .steps = static_cast<Index>(steps.size()),
-          .wall_seconds = seconds,
-          .cache = cache,
-          .step_seconds = step_seconds(steps)};
+  TimedWindow out = timed_window(0, step_seconds(steps));
+  out.wall_seconds = seconds;
+  out.cache = cache;
+  return out;
 }
 
 void add_phases(Job& job, const std::vector<StepTimes>& steps) {
