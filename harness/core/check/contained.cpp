@@ -3,6 +3,7 @@
 #include "core/code/calls.hpp"
 #include "core/code/differing_functions.hpp"
 #include "core/files/this_program.hpp"
+#include "core/machine/clock.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>
@@ -55,9 +56,7 @@ std::int64_t monotonic_now() {
 /// Seconds for which all threads of a process had a processor.
 double cpu_seconds_of(pid_t process) {
   clockid_t clock{};
-  timespec used{};
-  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
-  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / nanoseconds;
+  return clock_getcpuclockid(process, &clock) == 0 ? system_seconds(clock) : 0;
 }
 
 /// Seconds after which a kernel with this limit is overdue however little it did.
