@@ -437,8 +437,7 @@ std::vector<Checked> check_corners(std::span<const Trial> trials, const Machine&
   PassedCorners passed(passed_before, machine);
   std::set<Kernel> kernels;
   for (const Trial& trial : trials) {
-    if (!trial.skipped.empty()) continue;
-    kernels.insert(kernel_of(trial));
+    if (trial.skipped.empty()) kernels.insert(kernel_of(trial));
   }
   std::erase_if(kernels, [&](const Kernel& one) { return passed.hold(*one.first, one.second); });
   std::vector<Checked> out(trials.size());
