@@ -76,8 +76,7 @@ double spread_of(const std::vector<double>& deviations) {
 // One kernel timed against itself, in the same alternation that a gate uses.
 NoiseProbe probe_noise(double seconds) {
   const WeatherStation station;
-  const Machine machine = this_machine();
-  const auto levels = roof_levels(machine, 1);
+  const auto levels = roof_levels(this_machine(), 1);
   std::array streams{Sliced(levels.front().bytes_per_thread), Sliced(levels.back().bytes_per_thread)};
   // Fewer than eight groups would make every quantile the largest value.
   constexpr std::size_t least_groups = 8;
