@@ -170,14 +170,13 @@ ProgramImage::ProgramImage(ElfFile elf) : elf_(std::move(elf)) {
                           section.bytes.substr(offset, symbol.size), symbol.binding == STB_LOCAL ? unit : 0});
   }
   // Keeps the first of several names of one address, so that both programs choose the same.
-  const auto by_place = [](const auto& a, const auto& b) {
-    return std::pair(a.address, a.name) < std::pair(b.address, b.name);
+  const auto keep_first = [](auto& all) {
+    std::ranges::sort(all, {}, [](const auto& one) { return std::pair(one.address, one.name); });
+    const auto others = std::ranges::unique(all, {}, [](const auto& one) { return one.address; });
+    all.erase(others.begin(), others.end());
   };
-  const auto same_place = [](const auto& a, const auto& b) { return a.address == b.address; };
-  std::ranges::sort(functions_, by_place);
-  functions_.erase(std::unique(functions_.begin(), functions_.end(), same_place), functions_.end());
-  std::ranges::sort(named_, by_place);
-  named_.erase(std::unique(named_.begin(), named_.end(), same_place), named_.end());
+  keep_first(functions_);
+  keep_first(named_);
 
   place_between_neighbours();
   for (const ElfRelocation& relocation : elf_.dynamic_relocations) {
