@@ -487,11 +487,9 @@ std::string bytes_at(const std::string& file, std::uint64_t offset, std::uint64_
 /// those who trace calls.
 bool differs(const std::string& memory, const std::string& file) {
   constexpr char breakpoint = '\xcc';
-  const std::size_t both = std::min(memory.size(), file.size());
-  for (std::size_t i = 0; i < both; ++i) {
-    if (memory[i] != file[i] && memory[i] != breakpoint) return true;
-  }
-  return false;
+  const auto [now, before] =
+      std::ranges::mismatch(memory, file, [](char a, char b) { return a == b || a == breakpoint; });
+  return now != memory.end() && before != file.end();
 }
 
 bool is_of_assay(const std::string& file, const std::string& program) {
