@@ -29,10 +29,10 @@ std::optional<Target> epoch_target(const Dataset& dataset) {
                                    : 0};
 }
 
-std::vector<std::string> left_out(const Job& job, const Calibration& c) {
+std::vector<std::string> left_out(const Dataset& d, const Calibration& c,
+                                  const std::optional<Target>& epoch) {
   std::vector<std::string> out;
   if (!c.one_off_known) out.push_back("start-up: " + c.one_off_from);
-  const Dataset& d = job.dataset;
   if (d.validation > 0 && c.validation.steps == 0) {
     out.push_back(
         fmt::format("validation of {} samples: no phase has the scope validation", count_text(d.validation)));
@@ -41,8 +41,7 @@ std::vector<std::string> left_out(const Job& job, const Calibration& c) {
     out.push_back(fmt::format("a checkpoint every {} steps: no phase has the scope checkpoint",
                               count_text(d.checkpoint_every)));
   }
-  const auto target = epoch_target(d);
-  if (d.checkpoint_every > 0 && target && target->checkpoints == 0) {
+  if (d.checkpoint_every > 0 && epoch && epoch->checkpoints == 0) {
     out.push_back(
         fmt::format("a checkpoint every {} steps: an epoch has fewer", count_text(d.checkpoint_every)));
   }
@@ -275,13 +274,13 @@ std::string limited_by(const Calibration& c, const LoaderQueue& queue) {
 
 /// Scores predictions against the measured epoch of `job`, and against the measured epoch and each window of
 /// `against`.
-std::vector<Score> scores(const Job& job, const Calibration& c, const Job* against) {
+std::vector<Score> scores(const Job& job, const Calibration& c, const std::optional<Target>& epoch,
+                          const Job* against) {
   std::vector<Score> out;
-  const auto target = epoch_target(job.dataset);
   const auto add_epoch = [&](const Job& measured) {
-    if (!measured.epoch_seconds || !target) return;
+    if (!measured.epoch_seconds || !epoch) return;
     const double seconds = *measured.epoch_seconds;
-    out.push_back({.measured = "the epoch", .seconds = seconds, .models = by_models(c, *target, seconds)});
+    out.push_back({.measured = "the epoch", .seconds = seconds, .models = by_models(c, *epoch, seconds)});
   };
   add_epoch(job);
   if (against == nullptr) return out;
@@ -332,9 +331,9 @@ Forecast forecast(const Job& job, const Job* against) {
   }
   out.queue = fitted_queue(c);
   out.limited_by = limited_by(c, out.queue);
-  out.scores = scores(job, c, against);
-  out.left_out = left_out(job, c);
   const auto target = epoch_target(job.dataset);
+  out.scores = scores(job, c, target, against);
+  out.left_out = left_out(job.dataset, c, target);
   if (!target) {
     out.no_epoch =
         job.dataset.batch <= 0 ? "the batch is not known" : "the size of the data set is not known";
