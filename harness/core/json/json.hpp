@@ -68,9 +68,7 @@ class Json {
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
   bool is_boolean() const { return std::holds_alternative<bool>(value_); }
-  bool is_integer() const { return is_unsigned() || std::holds_alternative<std::int64_t>(value_); }
-  /// An integer that is not negative.
-  bool is_unsigned() const { return unsigned_integer().has_value(); }
+  bool is_integer() const { return index() || unsigned_integer(); }
   bool is_number() const { return is_integer() || std::holds_alternative<double>(value_); }
   bool is_string() const { return std::holds_alternative<std::string>(value_); }
   bool is_array() const { return std::holds_alternative<Array>(value_); }
