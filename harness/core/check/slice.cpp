@@ -481,7 +481,6 @@ void Rehearsal::look_around(Agreement& outcome) const {
 
 void Rehearsal::take(Timed& timed, const Context& context, Fill fill, double seconds,
                      Agreement& outcome) const {
-  using Clock = std::chrono::steady_clock;
   // Checks beside a slice, such as those of memory and threads, take place in one of three.
   constexpr int fewest_of_short = 6;
   constexpr double slices_per_second = 2500, seconds_of_slice = 1e-4;
