@@ -559,8 +559,7 @@ std::vector<CornerCheck> check_corners(const Registry& registry, const std::stri
   for (const auto& [operation, selected] : chosen) {
     for (const std::size_t v : selected) {
       Rng rng(seed);
-      const auto problem = drawn_problem(*operation, v, rng);
-      if (problem)
+      if (const auto problem = drawn_problem(*operation, v, rng))
         all.add({operation, v}, *problem, {.fill = operation->fills().back(), .rng = Rng(seed)},
                 shared_rehearsal(all_rehearsals, rehearsals), cores);
     }
