@@ -798,7 +798,7 @@ class _Timed:
         loops = _loops.setdefault(self._path, [])
         loop = {"of": self, "steps": [], "loads": [], "batch": 0, "before": _clocks(), "used": None, "whole": 0.0}
         loops.append(loop)
-        start, inner = time.perf_counter(), 0.0
+        start = time.perf_counter()
         try:
             for number, batch in enumerate(self._batches()):
                 load = time.perf_counter() - start
