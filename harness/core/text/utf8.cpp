@@ -45,7 +45,7 @@ std::size_t character_length(std::string_view text) {
   if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
   std::uint32_t code = first & (0xFFU >> (length + 1));
   for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return 0;
+    if (!continues(text[i])) return 0;
     code = code << 6U | (byte(i) & 0x3FU);
   }
   const std::uint32_t least = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
@@ -77,7 +77,7 @@ std::string abridged(std::string_view text, std::size_t most) {
   constexpr std::string_view ellipsis = "…";
   if (text.size() <= most) return std::string(text);
   std::size_t end = most < ellipsis.size() ? 0 : most - ellipsis.size();
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  while (end > 0 && continues(text[end])) --end;
   return std::string(text.substr(0, end)).append(ellipsis);
 }
 
