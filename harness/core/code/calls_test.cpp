@@ -33,7 +33,7 @@ TEST(Calls, AreWrittenAsPeopleDo) {
 TEST(Calls, BelongToTheFirstRowThatNamesThem) {
   const std::pair<const char*, const char*> expected[] = {
       {"assay::Registry::linked", "registry"},
-      {"assay::Registry::require_word", ""},
+      {"assay::Registry::validate", ""},
       {"assay::Register::Register", ""},
       {"pthread_create", "threads"},
       {"std::thread::_M_start_thread", "threads"},

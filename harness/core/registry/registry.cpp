@@ -25,9 +25,9 @@ bool is_word(std::string_view text) {
   return !text.empty() && letter(text.front()) && std::ranges::all_of(text, follows);
 }
 
-void require_word(std::string_view kind, std::string_view name) {
+void require_operation_name(std::string_view name) {
   if (is_word(name)) return;
-  throw Error(std::string(name), fmt::format("not a usable {} name", kind),
+  throw Error(std::string(name), "not a usable operation name",
               "use lower-case letters, digits and '_', starting with a letter");
 }
 
@@ -129,7 +129,7 @@ std::unique_ptr<Operation> Registry::take(std::string_view name) {
 }
 
 void Registry::put(std::unique_ptr<Operation> operation) {
-  require_word("operation", operation->name());
+  require_operation_name(operation->name());
   const auto at = place(operation->name());
   if (at != operations_.end() && (*at)->name() == operation->name()) {
     *at = std::move(operation);
@@ -170,7 +170,7 @@ std::vector<const Operation*> Registry::operations() const& {
 
 void detail::add_variant(Registry& registry, const ErasedContract& contract,
                          std::unique_ptr<ErasedVariant> variant) {
-  require_word("operation", contract.name);
+  require_operation_name(contract.name);
   require_variant_name(contract.name, variant->info.name);
   if (std::ranges::find(registry.operations_, contract.name, &Operation::name) == registry.operations_.end())
     registry.put(std::make_unique<ErasedOperation>(contract));
