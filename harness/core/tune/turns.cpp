@@ -210,10 +210,8 @@ doc::Table cases_table(const TuneRecord& record) {
     out.columns.push_back({.tag = one.name, .folds = false, .left = true});
     // Ratios of times are shown as speed-ups.
     for (std::size_t at = 0; at < out.rows.size(); ++at) {
-      Interval speedup = one.cases[at];
-      speedup.low = 1 / one.cases[at].high;
-      speedup.middle = 1 / one.cases[at].middle;
-      speedup.high = 1 / one.cases[at].low;
+      const Interval& ratio = one.cases[at];
+      const Interval speedup{1 / ratio.high, 1 / ratio.middle, 1 / ratio.low, ratio.coverage, ratio.basis};
       out.rows[at].push_back(doc::faster(speedup));
     }
   }
