@@ -137,17 +137,15 @@ void for_each_tier(Function* const (&table)[entries], Visit&& visit) {
 /// The base of an operation's own structure of a tier, which adds its functions.
 struct NamedTier {
   std::string name;
-  std::optional<std::string> unfit;  ///< why it cannot run here
+  std::optional<std::string> unfit = {};  ///< why it cannot run here
 };
 
 /// The tier of an operation whose variants share one function. tiers() of an operation, defined in its
 /// simd.cpp, has every target that was built, best first.
 template <class Function>
-struct Tier {
-  std::string name;
+struct Tier : NamedTier {
   Function* function = nullptr;
-  Function* streaming = nullptr;     ///< the same with stores past the caches, or null
-  std::optional<std::string> unfit;  ///< why it cannot run here
+  Function* streaming = nullptr;  ///< the same with stores past the caches, or null
 };
 
 /// Sets `member` of each of `tiers`, which has an element per tier of for_each_tier() or none yet, to its

@@ -125,7 +125,8 @@ TEST(Tiers, AreListedWithBothOfTheirFunctions) {
 }
 
 TEST(Tiers, AreBestWhereTheyAreTheFirstThatRunsHere) {
-  const std::vector<Tier<void()>> tiers{{.name = "a", .unfit = "too new"}, {.name = "b"}, {.name = "c"}};
+  const std::vector<Tier<void()>> tiers{
+      {{.name = "a", .unfit = "too new"}}, {{.name = "b"}}, {{.name = "c"}}};
   EXPECT_EQ(best_of(tiers).name, "b");
 }
 

@@ -6,8 +6,6 @@
 
 #include "assay/ops/pointwise.hpp"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace assay::pointwise {
@@ -63,9 +61,7 @@ using Kernels = List<Gelu, GeluTanh, Sigmoid, GeluBackward, GeluTanhBackward, Si
                      MultiplyBackward, AddBackward, ChannelBias, BiasGelu, ScaleAddRelu, ScaledSum,
                      PositivePart, Sgd, SgdNesterov>;
 
-struct Tier {
-  std::string name;
-  std::optional<std::string> unfit;  ///< why it cannot run here
+struct Tier : NamedTier {
   Functions of[Kernels::size];
 
   template <class Formula>

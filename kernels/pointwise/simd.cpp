@@ -155,7 +155,7 @@ const std::vector<Tier>& tiers() {
   static const std::vector<Tier> all = [] {
     std::vector<Tier> out;
     for_each_tier(HWY_DISPATCH_TABLE(functions), [&](const std::string& name, auto* fill, const auto& unfit) {
-      out.push_back({.name = name, .unfit = unfit});
+      out.push_back({{name, unfit}, {}});
       // Filling the table is code of that tier too.
       if (!unfit) fill(out.back().of);
     });
