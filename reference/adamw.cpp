@@ -6,22 +6,6 @@
 namespace assay {
 namespace {
 
-using adamw::Constants;
-using adamw::step;
-
-/// Step t of `count` parameters from `begin` on, as one call of an optimiser: its constants are computed
-/// anew.
-template <class Formula, class Input, class Output>
-void steps(Index t, Index begin, Index count, const Input& in, Output& out) {
-  const Constants<float> k(t);
-  for (Index i = begin; i < begin + count; ++i) {
-    const auto after = step<Formula, float>(in.g[i], {out.p[i], out.m[i], out.v[i]}, k);
-    out.p[i] = after.p;
-    out.m[i] = after.m;
-    out.v[i] = after.v;
-  }
-}
-
 /// Returns the size of a gradient, and so of the moments that earlier steps left.
 double magnitude(Index gradients, Rng& rng) {
   switch (gradients) {
@@ -103,13 +87,13 @@ const Register registered{[](Registry& r) {
     r.add<AdamW<Formula>>({.name = "naive",
                            .summary = "one loop over the parameters, powers computed once per call",
                            .run = [](const auto& problem, const auto& in, auto& out) {
-                             steps<Formula>(problem.t, 0, problem.n, in, out);
+                             adamw::naive_steps<Formula>(problem.t, 0, problem.n, in, out);
                            }});
   });
   const auto prepare = [](const AdamWMultiTensor::Problem& problem, const auto&, const Context&) {
     return [t = problem.t, spans = AdamWMultiTensor::spans(problem)](const AdamWMultiTensor::Input& in,
                                                                      AdamWMultiTensor::Output& out) {
-      for (const auto& [begin, count] : spans) steps<adamw::Paper>(t, begin, count, in, out);
+      for (const auto& [begin, count] : spans) adamw::naive_steps<adamw::Paper>(t, begin, count, in, out);
     };
   };
   r.add<AdamWMultiTensor>({.name = "naive", .summary = "one call per tensor", .prepare = prepare});

@@ -157,13 +157,7 @@ inline constexpr auto unless_usual =
 
 template <class Formula = adamw::Paper>
 void adamw_step(const AdamWPaper::Problem& p, const AdamWPaper::Input& in, AdamWPaper::Output& out) {
-  const adamw::Constants<float> constants(p.t);
-  for (Index i = 0; i < p.n; ++i) {
-    const auto next = adamw::step<Formula, float>(in.g[i], {out.p[i], out.m[i], out.v[i]}, constants);
-    out.p[i] = next.p;
-    out.m[i] = next.m;
-    out.v[i] = next.v;
-  }
+  adamw::naive_steps<Formula>(p.t, 0, p.n, in, out);
 }
 
 /// A call that is to be done by other means.

@@ -118,6 +118,19 @@ Parameter<Real> step(Real g, Parameter<Real> at, const Constants<Real>& k) {
   return {decayed - Formula::update(m, v, k), m, v};
 }
 
+/// Step t of `count` parameters from `begin` on, as one call of an optimiser: its constants are computed
+/// anew.
+template <class Formula, class Input, class Output>
+void naive_steps(Index t, Index begin, Index count, const Input& in, Output& out) {
+  const Constants<float> k(t);
+  for (Index i = begin; i < begin + count; ++i) {
+    const auto after = step<Formula, float>(in.g[i], {out.p[i], out.m[i], out.v[i]}, k);
+    out.p[i] = after.p;
+    out.m[i] = after.m;
+    out.v[i] = after.v;
+  }
+}
+
 /// The bounds of AdamW after a step that leaves `v`. Roundings that the gradient has met before are added
 /// wherever it stands: once in m, twice in v, and once each in the numerator and, halved by the root, in the
 /// divisor of the update.
