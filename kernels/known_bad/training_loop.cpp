@@ -125,19 +125,15 @@ float in_bf16(float x) { return bf16::widen(bf16::round(x)); }
 
 void bf16_weights(const MixedPrecision::Problem& p, const MixedPrecision::Input& in,
                   MixedPrecision::Output& out) {
-  for (Index i = 0; i < p.m; ++i) {
-    for (Index j = 0; j < p.n; ++j) {
-      float sum = 0;
-      for (Index l = 0; l < p.k; ++l) sum += in_bf16(in.x[i * p.k + l]) * in_bf16(in.w[l * p.n + j]);
-      out.y[i * p.n + j] = sum;
-    }
-  }
+  const auto x = [&](Index i, Index l) { return in_bf16(in.x[i * p.k + l]); };
+  const auto x_turned = [&](Index l, Index i) { return x(i, l); };
+  const auto w = [&](Index l, Index j) { return in_bf16(in.w[l * p.n + j]); };
+  const auto dy = [&](Index i, Index j) { return in_bf16(in.dy[i * p.n + j]); };
+  matrix::multiply(x, w, p.m, p.n, p.k, out.y.data());
   for (Index l = 0; l < p.k; ++l) {
     for (Index j = 0; j < p.n; ++j) {
-      float gradient = 0;
-      for (Index i = 0; i < p.m; ++i) gradient += in_bf16(in.x[i * p.k + l]) * in_bf16(in.dy[i * p.n + j]);
-      const float w = in_bf16(in.w[l * p.n + j]);
-      out.w_next[l * p.n + j] = in_bf16(w - static_cast<float>(MixedPrecision::rate) * gradient);
+      const float gradient = matrix::element<float>(x_turned, dy, l, j, p.m);
+      out.w_next[l * p.n + j] = in_bf16(w(l, j) - static_cast<float>(MixedPrecision::rate) * gradient);
     }
   }
 }
