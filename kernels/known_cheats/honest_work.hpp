@@ -95,10 +95,8 @@ struct Multiplied {
 
 /// Returns row `i` of A times x.
 inline float gemv_row(const Gemv::Problem& p, const Gemv::Input& in, const float* x, Index i) {
-  const matrix::View<float> a = matrix::view(in.a.data(), p.results(), p.terms(), p.transposed());
-  float sum = 0;
-  for (Index l = 0; l < p.terms(); ++l) sum += a(i, l) * x[l];
-  return sum;
+  const auto a = matrix::view(in.a.data(), p.results(), p.terms(), p.transposed());
+  return matrix::element<float>(a, matrix::View<float>{x, 1, 0}, i, 0, p.terms());
 }
 inline void gemv(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out) {
   for (Index i = 0; i < p.results(); ++i) out.y[i] = gemv_row(p, in, in.x.data(), i);
