@@ -18,7 +18,6 @@
 namespace assay::known_cheats {
 namespace {
 
-#ifdef __x86_64__
 /// The call that is expected next, and whether it is done.
 Call<Gemm> expected;
 bool is_done = false;
@@ -74,7 +73,6 @@ const Register registered{[](Registry& r) {
                .prepare = works_before_the_clock,
                .unfit = unless_beta_is_0});
 }};
-#endif
 
 }  // namespace
 }  // namespace assay::known_cheats
