@@ -304,7 +304,7 @@ std::vector<std::size_t> order_by(std::span<const Request> requests, const Key& 
   return order;
 }
 
-/// Calls enter(i) and leave(i) in order of time, at one step leave() first; stops where enter() says false.
+/// Calls enter(i) and leave(i) in order of time, at one step leave() first.
 template <class Enter, class Leave>
 void sweep(std::span<const Request> requests, const Enter& enter, const Leave& leave) {
   const auto starts = order_by(requests, [](const Request& r) { return r.start; });
@@ -312,7 +312,7 @@ void sweep(std::span<const Request> requests, const Enter& enter, const Leave& l
   std::size_t next = 0;
   for (const std::size_t i : starts) {
     while (requests[ends[next]].end <= requests[i].start) leave(ends[next++]);
-    if (!enter(i)) return;
+    enter(i);
   }
 }
 
@@ -425,6 +425,7 @@ std::optional<Fault> fault_by_sweep(const Plan& plan) {
   std::optional<Fault> found;
   std::map<Index, std::size_t> alive;  // by offset
   const auto enter = [&](std::size_t i) {
+    if (found) return;
     const auto [at, inserted] = alive.emplace(plan.offsets[i], i);
     if (!inserted) {
       found = clash(at->second, i);
@@ -433,7 +434,6 @@ std::optional<Fault> fault_by_sweep(const Plan& plan) {
     } else if (std::next(at) != alive.end() && overlap_in_space(plan, std::next(at)->second, i)) {
       found = clash(std::next(at)->second, i);
     }
-    return !found;
   };
   sweep(plan.requests, enter, [&](std::size_t i) { alive.erase(plan.offsets[i]); });
   return found;
@@ -449,7 +449,6 @@ Placed place_by_best_fit(std::span<const Request> requests) {
   const auto enter = [&](std::size_t i) {
     out.offsets[i] = gaps.take(round_up(requests[i].bytes));
     out.pool = std::max(out.pool, out.offsets[i] + requests[i].bytes);
-    return true;
   };
   sweep(requests, enter, [&](std::size_t i) { gaps.release(out.offsets[i], round_up(requests[i].bytes)); });
   return out;
@@ -468,7 +467,6 @@ Index least_height(std::span<const Request> requests) {
     std::size_t padding = alive_by_padding.size() - 1;
     while (alive_by_padding[padding] == 0) --padding;
     most = std::max(most, live - static_cast<Index>(padding));
-    return true;
   };
   const auto leave = [&](std::size_t i) {
     live -= rounded(i);
