@@ -18,7 +18,6 @@ class Compact {
   /// `inside` is false if a block lies outside the pool or not at a multiple of 64; the rest is then void.
   explicit Compact(const Plan& plan) : plan_(plan) {
     Index first = std::numeric_limits<Index>::max(), last = std::numeric_limits<Index>::min();
-    std::uint64_t top = 0;
     bool wrong = false;
     for (std::size_t i = 0; i < plan.offsets.size(); ++i) {
       const auto [bytes, start, end] = plan.requests[i];
@@ -30,7 +29,7 @@ class Compact {
     }
     inside = !wrong;
     first_step_ = static_cast<std::uint64_t>(first);
-    top = static_cast<std::uint64_t>(plan.pool) / alignment + 1;
+    const std::uint64_t top = static_cast<std::uint64_t>(plan.pool) / alignment + 1;
     const std::uint64_t steps = static_cast<std::uint64_t>(last) - first_step_;
     narrow = top <= most_narrow && (plan.offsets.empty() || steps <= most_narrow);
   }
