@@ -56,12 +56,11 @@ void demand_a_window_that_fits(std::string_view where, const Layer& layer);
 /// it meets each kind of window.
 template <class P>
 std::vector<P> corners(std::span<const std::string_view> shapes, bool biased) {
-  std::vector<P> out;
-  for (const std::string_view shape : shapes) out.push_back(parse_problem<P>("a corner case", shape));
+  std::vector<std::string> texts(shapes.begin(), shapes.end());
   for (std::size_t i = 0; biased && i < shapes.size(); i += 2) {
-    out.push_back(parse_problem<P>("a corner case", std::string(shapes[i]) + ",bias=per_filter"));
+    texts.push_back(std::string(shapes[i]) + ",bias=per_filter");
   }
-  return out;
+  return problems<P>(texts);
 }
 
 /// Above this many products the oracle computes a sample of outputs.
