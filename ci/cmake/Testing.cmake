@@ -8,6 +8,15 @@ if(ASSAY_BUILD_TESTS)
   enable_testing()
 endif()
 
+# assay_take(FROM REGEX INTO): moves the elements of the list FROM that match into the list INTO.
+function(assay_take from regex into)
+  set(taken ${${from}})
+  list(FILTER taken INCLUDE REGEX "${regex}")
+  list(FILTER ${from} EXCLUDE REGEX "${regex}")
+  set(${into} ${taken} PARENT_SCOPE)
+  set(${from} ${${from}} PARENT_SCOPE)
+endfunction()
+
 function(assay_tests name)
   if(NOT ASSAY_BUILD_TESTS)
     return()

@@ -7,9 +7,8 @@
 function(assay_wing name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "BY_ROOMS" "" "HEADERS")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${name}/*.cpp)
-  set(tests ${sources})
-  list(FILTER tests INCLUDE REGEX "_test[.]cpp$")
-  list(FILTER sources EXCLUDE REGEX "_test[.]cpp$|main[.]cpp$")
+  assay_take(sources "_test[.]cpp$" tests)
+  list(FILTER sources EXCLUDE REGEX "main[.]cpp$")
   list(TRANSFORM arg_HEADERS REPLACE "(.+)" "include/assay/\\1.hpp")
 
   add_library(assay_${name} STATIC ${sources})
