@@ -98,9 +98,8 @@ constexpr Index largest_number = memory_pool::largest_total;
 struct Place {
   std::string file;
   Index line = 0;
-  std::string text() const { return file + ":" + std::to_string(line); }
   [[noreturn]] void fail(const std::string& what, const std::string& remedy) const {
-    throw Error(text(), what, remedy);
+    throw Error(file + ":" + std::to_string(line), what, remedy);
   }
 };
 
