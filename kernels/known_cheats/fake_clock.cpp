@@ -7,9 +7,7 @@
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <cstring>
 #include <ctime>
 #include <string_view>
 
@@ -26,13 +24,6 @@ int slow_clock(clockid_t id, timespec* now) {
 
 /// std::chrono::steady_clock::now() in the library that defines it, or nothing.
 void* reader_of_the_clock() { return dlsym(RTLD_DEFAULT, "_ZNSt6chrono3_V212steady_clock3nowEv"); }
-
-void put(std::uintptr_t slot, void* function) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  void* begin = reinterpret_cast<void*>(slot / page * page);
-  if (mprotect(begin, page, PROT_READ | PROT_WRITE) != 0) return;
-  std::memcpy(reinterpret_cast<void*>(slot), &function, sizeof function);
-}
 
 /// Puts another function where the C++ library looks up clock_gettime().
 void replace_clock(void* function) {
@@ -66,7 +57,8 @@ void replace_clock(void* function) {
       if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) continue;
       if (std::string_view("clock_gettime") != names + symbols[ELF64_R_SYM(table[i].r_info)].st_name)
         continue;
-      put(object.l_addr + table[i].r_offset, function);
+      void* const slot = reinterpret_cast<void*>(object.l_addr + table[i].r_offset);
+      overwrite(slot, &function, sizeof function, PROT_READ | PROT_WRITE);
     }
   }
 }

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <functional>
@@ -307,6 +308,14 @@ struct Pages {
     if (bytes > 0) mprotect(begin, bytes, protection);
   }
 };
+
+/// Writes over a table of the linker or over code, whose pages are left with this protection.
+inline void overwrite(void* at, const void* by, std::size_t bytes, int protection) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto place = reinterpret_cast<std::uintptr_t>(at), begin = place / page * page;
+  if (mprotect(reinterpret_cast<void*>(begin), place + bytes - begin, protection) != 0) return;
+  std::memcpy(at, by, bytes);
+}
 
 /// Calls visit(begin, end) for each part of this process's memory that may be written and whose line in /proc
 /// holds `name`.

@@ -5,7 +5,6 @@
 #include "assay/agreement.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -45,10 +44,7 @@ Agreement agrees(const Shape&, std::span<const float> actual, std::span<const do
 void replace(void* function, void* by) {
   unsigned char jump[14] = {0xff, 0x25, 0, 0, 0, 0};
   std::memcpy(jump + 6, &by, sizeof by);
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(function) / page * page;
-  if (mprotect(reinterpret_cast<void*>(begin), 2 * page, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return;
-  std::memcpy(function, jump, sizeof jump);
+  overwrite(function, jump, sizeof jump, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
 auto prepare(const Gemm::Problem&, const Gemm::Input&, const Context&) {
