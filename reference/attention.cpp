@@ -171,7 +171,7 @@ auto Attention::expect(const Problem& p, const Input& in, Setting& setting) -> E
   const bool sampled = setting.units.empty() && multiply_adds > matrix::full_oracle_limit;
   const Positions rows = sampled ? sample_of(count, 256, {0, p.tokens - 1, count - 1}, setting.rng)
                                  : positions_of(count, setting.units);
-  Expected want{elements_of(rows, p.d), {}, {}};
+  Expected want(elements_of(rows, p.d));
   const double scale = 1 / std::sqrt(static_cast<double>(p.d));
   std::vector<double> share, error;
   for (Index next = 0; next < rows.size(); ++next) {
@@ -241,7 +241,7 @@ auto SoftmaxCrossEntropy::make_input(const Problem& p, Setting& setting) -> Inpu
 auto SoftmaxCrossEntropy::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   using rounding::g, rounding::u;
   const Positions rows = positions_of(p.rows, setting.units);
-  Expected want{{rows, {}, {}}, {elements_of(rows, p.cols), {}, {}}};
+  Expected want{rows, elements_of(rows, p.cols)};
   const double scale = 1 / static_cast<double>(p.rows), cols = static_cast<double>(p.cols);
   for (Index next = 0; next < rows.size(); ++next) {
     const Index i = rows[next];
@@ -278,7 +278,7 @@ auto Softmax::make_input(const Problem& p, Setting& setting) -> Input { return {
 
 auto Softmax::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Positions rows = positions_of(p.rows, setting.units);
-  Expected want{elements_of(rows, p.cols), {}, {}};
+  Expected want(elements_of(rows, p.cols));
   for (Index next = 0; next < rows.size(); ++next) {
     const float* x = in.x.data() + rows[next] * p.cols;
     const Powers power(x, p.cols);

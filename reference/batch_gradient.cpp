@@ -61,7 +61,7 @@ const Corners GradientAccumulation::corners = {
 
 GradientAccumulation::Expected GradientAccumulation::expect(const Problem& p, const Input& in,
                                                             Setting& setting) {
-  Expected want{positions_of(units(p), setting.units), {}, {}};
+  Expected want(positions_of(units(p), setting.units));
   const Index count = want.size();
   want.value.resize(static_cast<std::size_t>(count));
   want.bound.resize(static_cast<std::size_t>(count));

@@ -176,7 +176,7 @@ auto Elementwise<Formula>::make_input(const Problem& p, Setting& setting) -> Inp
 template <class Formula>
 auto Elementwise<Formula>::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Views view = p.views();
-  Expected want{positions_of(view.z.size(), setting.units), {}, {}};
+  Expected want(positions_of(view.z.size(), setting.units));
   // Elements outside the view are known to be poison only in an output that is judged whole.
   std::erase_if(want.where, [&](Index flat) { return !element_at(view.z, p.extents(), flat); });
   want.value.assign(static_cast<std::size_t>(want.size()), poison_value<float>());

@@ -100,7 +100,7 @@ auto EmbeddingBackward::expect(const Problem& p, const Input& in, Setting& setti
     const Index named = std::min<Index>(p.n, 128);
     rows = sample_of(p.rows, 256, std::vector<Index>(in.ids.begin(), in.ids.begin() + named), setting.rng);
   }
-  Expected want{elements_of(rows, p.d), {}, {}};
+  Expected want(elements_of(rows, p.d));
   want.value.assign(static_cast<std::size_t>(want.size()), 0);
   want.bound = want.value;
   constexpr Index none = -1;

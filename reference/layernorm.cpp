@@ -293,7 +293,7 @@ Expectation expect_dx(const Rows& in, const Positions& rows, bool exact) {
   const bool centred = in.mean != nullptr;
   const double of_w = 4 - !centred, of_mean = 5, of_xhat = centred ? 11 : 8;
   const double of_sum = exact ? 0 : static_cast<double>(in.cols);
-  Expectation want{elements_of(rows, in.cols), {}, {}};
+  Expectation want(elements_of(rows, in.cols));
   for (Index next = 0; next < rows.size(); ++next) {
     const Index r = rows[next];
     const Means<double> of = means_of<double>(in, r), scale = means_of<double>(in, r, !exact);
@@ -576,7 +576,7 @@ auto BatchNormBackward::expect(const Problem& p, const Input& in, Setting& setti
   const Positions channels = positions_of(p.c, setting.units);
   const bool exact = sum_is_exact(setting, p.count(), largest_of_column);
   const double count = static_cast<double>(p.count()), n = exact ? 0 : count;
-  Expected want{{elements_of_channels(p, channels), {}, {}}, {channels, {}, {}}, {channels, {}, {}}};
+  Expected want{elements_of_channels(p, channels), channels, channels};
   want.dx.value.resize(static_cast<std::size_t>(want.dx.size()));
   want.dx.bound = want.dx.value;
   for (Index next = 0; next < channels.size(); ++next) {

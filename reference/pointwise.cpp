@@ -185,11 +185,7 @@ template <class Formula>
 auto Pointwise<Formula>::expect(const Problem& p, const Input& input, Setting& setting) -> Expected {
   const Positions positions = positions_of(units(p), setting.units);
   Expected want;
-  for (Expectation& each : want) {
-    each = {positions, {}, {}};
-    each.value.reserve(static_cast<std::size_t>(positions.size()));
-    each.bound.reserve(static_cast<std::size_t>(positions.size()));
-  }
+  for (Expectation& each : want) each = Expectation(positions);
   const auto alpha = static_cast<double>(p.alpha);
   // Numbers of many magnitudes are no small integers, whatever the fill.
   const Fill fill = p.values == 0 ? setting.fill : Fill::uniform;

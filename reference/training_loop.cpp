@@ -235,7 +235,7 @@ void Checkpointing::draw(const Problem&, std::string_view, float& element, Setti
 
 auto Checkpointing::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Positions columns = positions_of(p.n, setting.units);
-  Expected want{{columns, {}, {}}, {{.count = p.layers * p.n, .all = columns.all, .where = {}}, {}, {}}};
+  Expected want{columns, {{.count = p.layers * p.n, .all = columns.all, .where = {}}}};
   const auto size = static_cast<std::size_t>(columns.size()), layers = static_cast<std::size_t>(p.layers);
   want.dw.value.resize(layers * size);
   std::vector<double> activation(layers);

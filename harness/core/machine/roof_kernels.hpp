@@ -2,11 +2,13 @@
 /// them.
 #pragma once
 
-#include "assay/buffer.hpp"
+#include "assay/problem.hpp"
 
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <functional>
+#include <memory>
 
 namespace assay::roof {
 
@@ -48,8 +50,11 @@ class Stream {
   double advance(Index steps, roof::StreamingLoop loop = roof::loop(roof::Walk::multiply));
 
  private:
+  struct Freed {
+    void operator()(float* memory) const { std::free(memory); }
+  };
   std::size_t count_, stride_;
-  Buffer<float> memory_;
+  std::unique_ptr<float, Freed> memory_;
   std::size_t at_ = 0;
 };
 

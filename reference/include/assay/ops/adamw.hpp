@@ -156,7 +156,7 @@ struct Expected {
 template <class Formula, class Input, class Gradient>
 Expected expected(const Positions& positions, Index t, const Input& in, const Gradient& gradient,
                   int roundings = 0) {
-  Expected want{{positions, {}, {}}, {positions, {}, {}}, {positions, {}, {}}};
+  Expected want{positions, positions, positions};
   const auto put = [](Expectation& array, double value, double bound) {
     array.value.push_back(value);
     array.bound.push_back(std::isfinite(value) ? bound : 0);

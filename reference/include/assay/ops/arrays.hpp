@@ -92,9 +92,7 @@ inline Positions elements_of(const Positions& rows, Index columns) {
 /// Expectations from element(flat position), a pair of value and bound.
 template <class Element>
 Expectation expect_at(Positions positions, const Element& element) {
-  Expectation want{std::move(positions), {}, {}};
-  want.value.reserve(static_cast<std::size_t>(want.size()));
-  want.bound.reserve(static_cast<std::size_t>(want.size()));
+  Expectation want(std::move(positions));
   for (Index next = 0; next < want.size(); ++next) {
     const auto [value, bound] = element(want[next]);
     want.value.push_back(value);
