@@ -26,6 +26,7 @@ SOURCES = {  # tests and stored files, by reader
     "claims": ["harness/bench/report/claims_test.cpp", "suites/claims.json"],
     "phases": [JOB + "phases_json_test.cpp", JOB + "data/*.json"],
     "job": ["suites/jobs/*.json"],
+    "epoch_log": ["harness/app/data/epoch-log.jsonl"],
     "kineto": [JOB + "kineto_test.cpp"],
     "traced_step": [JOB + "traced_step_test.cpp", JOB + "kineto_test.cpp"],
     "memory_events": [JOB + "memory_events_test.cpp"],
