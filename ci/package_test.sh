@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: package_test.sh BUILD
-# Packs BUILD, unpacks its .deb below a root of its own, looks at what is there, and builds the kernel of the consumer
-# against it, once by CMake and once by pkg-config. Then starter.sh.
+# Packs BUILD, packs a copy of it elsewhere into the same bytes, unpacks its .deb below a root of its own, looks at what is
+# there, and builds the kernel of the consumer against it, once by CMake and once by pkg-config. Then starter.sh.
 set -eu
 build=$(cd "$1" && pwd)
 work=$build/package
@@ -39,6 +39,37 @@ if grep -rlaq 'kernels/known_' "$root/usr/bin" "$root"/usr/lib*; then
 fi
 [ -z "$(find "$root" -perm /022 ! -type l)" ] || fail 'has files that others may write'
 tar -tzf "$work"/assay-*.tar.gz | grep -q '^assay-[^/]*/bin/assay$' || fail 'the tarball has no bin/assay'
+
+# A copy of the build in a folder of another name and depth, packed by a user of another mask, language and time zone.
+again=$work/elsewhere/than/before
+mkdir -p "$again"
+for each in "$build"/*; do
+  case $each in "$work" | "$build/pages" | "$build/consumer" | "$build/layouts"*) ;; *) cp -al "$each" "$again" ;; esac
+done
+find "$again" \( -name cmake_install.cmake -o -name CPackConfig.cmake \) -exec sed -i "s|$build|$again|g" {} +
+(umask 077 && quietly again.log env TZ=Pacific/Kiritimati LC_ALL=C cpack --config "$again/CPackConfig.cmake" -B "$again")
+for package in "$deb" "$work"/assay-*.tar.gz; do
+  cmp "$package" "$again/${package##*/}" || fail 'has other bytes when it is packed elsewhere'
+done
+
+# An object from sources elsewhere is the same, and is not without the flags that keep the folder out of it.
+source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
+mkdir -p "$work/other"
+cp -R "$source/kernels" "$source/reference" "$source/harness" "$work/other"
+# Precompiled headers are of one folder, and a compiler cache may take both for one.
+export CCACHE_DISABLE=1
+compile=$(sed -n 's|^ *"command": "\(.* -c [^ ]*/kernels/adamw/hoisted.cpp\)",*$|\1|p' "$build/compile_commands.json" |
+  sed 's/\\"/"/g; s/-Winvalid-pch -include [^ ]*//; s/ -o [^ ]*//')
+[ -n "$compile" ] || fail 'has no command for kernels/adamw/hoisted.cpp'
+nameless=$(echo "$compile" | sed 's/-ffile-prefix-map=[^ ]*//g')
+elsewhere() { echo "$1" | sed "s|$source/|$work/other/|g"; }
+(cd "$build" && eval "$compile -o '$work/here.o'" && eval "$nameless -o '$work/here_named.o'")
+mkdir -p "$work/other/build/release"
+(cd "$work/other/build/release" && eval "$(elsewhere "$compile") -o '$work/there.o'" &&
+  eval "$(elsewhere "$nameless") -o '$work/there_named.o'")
+cmp "$work/here.o" "$work/there.o" || fail 'compiles an object that depends on the folder of its sources'
+! cmp -s "$work/here_named.o" "$work/there_named.o" || fail 'cannot tell an object that names its folder'
+unset CCACHE_DISABLE
 
 prefix=$root/usr
 [ "$("$prefix/bin/assay" --version)" = "$("$build/assay" --version)" ] || fail 'has another program'

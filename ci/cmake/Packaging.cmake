@@ -119,6 +119,7 @@ set(CPACK_DEBIAN_TEETH_PACKAGE_DEPENDS "assay (= ${PROJECT_VERSION})")
 set(CPACK_COMPONENT_TEETH_DESCRIPTION [[
 Kernels that are wrong or cheat on purpose. The program assay runs them to show
 that its checks reject them: assay check --known-bad, --known-cheats.]])
+set(CPACK_POST_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/ci/cmake/Repack.cmake)
 set(CPACK_VERBATIM_VARIABLES ON)
 # Whoever installs a package has another processor.
 if(ASSAY_TIERS MATCHES "^(native|portable)$")
