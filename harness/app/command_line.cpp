@@ -192,7 +192,8 @@ int with_faults_caught(int argc, const char* const* argv, const std::function<Ou
 CommandLine parse_command_line(int argc, const char* const* argv) {
   const Words arguments(argv + std::min(argc, 1), argv + argc);
   if (!arguments.empty() && arguments[0] == "--version")
-    return {.output = fmt::format("assay {}\n", build_info().version)};
+    return {.output = fmt::format("assay {}\ncommit {}\ncompiler {}\n", build_info().version,
+                                  build_info().commit, build_info().compiler)};
   std::string help;
   for (const Verb& verb : verbs()) {
     const std::size_t words = words_of(verb, arguments);
@@ -209,9 +210,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
       return {.call = parsed(verb, rest)};
     }
   }
-  if (help.empty() && asks_for_help(arguments)) {
+  if (help.empty() && asks_for_help(arguments))
     help = arguments[0].starts_with('-') ? help_of_all() : table(arguments[0] + " ");
-  }
   if (help.empty()) refuse_verb(arguments);
   return {.output = help};
 }

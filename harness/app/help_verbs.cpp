@@ -240,7 +240,7 @@ Outcome complete_verb(const CompleteOptions& options) {
   add_verbs(out, words);
   if (words.empty()) {
     out.add("--help", "list all verbs");
-    out.add("--version", "say which program this is");
+    out.add("--version", "say version, commit and compiler");
   } else if (std::ranges::find(words, "--") == words.end()) {  // words behind -- belong to another program
     const bool has_two = words.size() > 1 && std::ranges::any_of(verbs(), [&](const Verb& verb) {
                            return verb.name() == words[0] + " " + words[1];

@@ -1,7 +1,9 @@
 #include "app/verbs.hpp"
 
 #include "assay/error.hpp"
+#include "core/machine/build_info.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -19,6 +21,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 using ::testing::Not;
 
 struct Parsed {
@@ -132,10 +135,19 @@ TEST(CommandLine, SaysWhichOptionIsGivenTwice) {
   EXPECT_THAT(parsed({"run", "--threads", "1,2", "-q", "-q"}).errors, HasSubstr("--suite is required"));
 }
 
-TEST(CommandLine, TreatsHelpAndVersionAsSuccess) {
+TEST(CommandLine, TreatsHelpAsSuccess) {
   EXPECT_THAT(parsed({"--help"}).output, HasSubstr("gate"));
   EXPECT_EQ(parsed({"run", "--help"}).errors, "");
-  EXPECT_THAT(parsed({"--version"}).output, HasSubstr("assay "));
+}
+
+/// Programs read the lines. The commit ends with "+changes" where the tree had some.
+TEST(CommandLine, SaysVersionCommitAndCompiler) {
+  const BuildInfo& build = build_info();
+  EXPECT_EQ(parsed({"--version"}).output,
+            fmt::format("assay {}\ncommit {}\ncompiler {}\n", build.version, build.commit, build.compiler));
+  EXPECT_THAT(
+      parsed({"--version"}).output,
+      MatchesRegex("assay [0-9.]+\ncommit (unknown|[0-9a-f]{12}([+]changes)?)\ncompiler [A-Za-z]+ .+\n"));
 }
 
 /// Options of a verb, from arguments behind it and no variables.
