@@ -2,9 +2,10 @@
 # Usage: release.sh deb OUT        packs a .deb for the Debian or Ubuntu that it runs on
 #        release.sh portable OUT   on Debian 12: a tarball and a wheel that run with glibc 2.31 and later
 #        release.sh check FILE     installs one of these where nothing of assay is, and demands that it works
-# As root, which installs packages. Portable objects are those of the .deb. They are linked with the glibc of Debian 11, whose
-# symbols later ones keep, and with archives of everything else, but for its libgomp, which comes along. Peers such as
-# OpenBLAS, which would be needed to start, are left out.
+# As root, which installs packages. Beside each package lies PACKAGE.spdx.json, the list of what it is made of. Portable
+# objects are those of the .deb. They are linked with the glibc of Debian 11, whose symbols later ones keep, and with archives
+# of everything else, but for its libgomp, which comes along. Peers such as OpenBLAS, which would be needed to start, are
+# left out.
 set -eu
 what=${1-} place=${2-}
 [ -n "$place" ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
@@ -16,15 +17,25 @@ export DEBIAN_FRONTEND=noninteractive GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.d
 options="-DASSAY_TIERS=usual -DASSAY_BUILD_TESTS=OFF ${ASSAY_REPOSITORY:+-DASSAY_REPOSITORY=$ASSAY_REPOSITORY}"
 fail() { echo "release.sh: $1" >&2; exit 1; }
 
-deb() {
+# The linker says in a map beside each program what it took, for the list of what a package is made of.
+map='-Wl,-Map=%.map'
+prepare() {
   ci/install_packages.sh build pack
+  SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+  export SOURCE_DATE_EPOCH
+}
+
+deb() {
+  prepare
   # shellcheck disable=SC2086 # several options
-  cmake --preset release $options
+  cmake --preset release $options "-DCMAKE_EXE_LINKER_FLAGS=$map" "-DCMAKE_SHARED_LINKER_FLAGS=$map"
   cmake --build --preset release
   (cd build/release && cpack -G DEB)
   . /etc/os-release
   mkdir -p "$place"
-  cp "build/release/assay_${version}_amd64.deb" "$place/assay_${version}_$ID${VERSION_ID}_amd64.deb"
+  package=$place/assay_${version}_$ID${VERSION_ID}_amd64.deb
+  cp "build/release/assay_${version}_amd64.deb" "$package"
+  /usr/bin/python3 ci/sbom.py "$package" build/release
 }
 
 # Debian 11 gives the libraries to link with, and this Debian the sources of those that it has shared alone.
@@ -59,6 +70,7 @@ archived() {  # NAME FLAGS SOURCE...
   name=$1 flags=$2
   shift 2
   mkdir -p "$old/objects/$name"
+  echo "lib$name.a ${1%%/*}" >>"$old/first/origins"
   for source in "$@"; do
     compiler=c++
     case $source in *_main.cc | *_test.cc) continue ;; *.c) compiler=cc ;; esac
@@ -78,12 +90,13 @@ archive_all() (
   ./configure --quiet --with-pic --enable-static --disable-shared --disable-io --disable-libxml2 --disable-cairo --disable-plugins
   make -s -j "$(nproc)" -C hwloc libhwloc.la
   cp hwloc/.libs/libhwloc.a "$old/first"
+  echo "libhwloc.a ${PWD##*/}" >>"$old/first/origins"
 )
 
 portable() {
-  ci/install_packages.sh build pack
+  prepare
   old=$PWD/build/glibc-2.31
-  if [ ! -e "$old/first/libhwloc.a" ]; then
+  if ! grep -qs libhwloc "$old/first/origins"; then
     rm -rf "$old"
     fetch_old_libraries
     archive_all
@@ -95,7 +108,7 @@ portable() {
   link="$link -static-libstdc++ -static-libgcc $old/first/glibc_2_31.o -Wl,--push-state,--no-as-needed -lpthread -ldl -lrt -lm"
   link="$link -Wl,--pop-state,--as-needed,--push-state,--whole-archive"
   for name in benchmark hwy fmt hwloc z; do link="$link $old/first/lib$name.a"; done
-  link="$link -Wl,--pop-state,--exclude-libs,ALL"
+  link="$link -Wl,--pop-state,--exclude-libs,ALL $map"
   build=build/portable
   # shellcheck disable=SC2086 # several options
   cmake --preset release -B $build $options -DASSAY_WITH_OPENBLAS=OFF -DASSAY_WITH_ONEDNN=OFF \
@@ -121,6 +134,9 @@ portable() {
   cp "$old/first/libgomp.so.1" $wheel/build/release/bundled
   (cd $wheel && /usr/bin/python3 -c 'import sys; from setuptools import build_meta
 build_meta.build_wheel(sys.argv[1], {"--build-option": ["--plat-name", "manylinux_2_31_x86_64"]})' "$place")
+  for package in "$place/assay-$version-linux-x86_64.tar.gz" "$place/assay-$version"-*.whl; do
+    /usr/bin/python3 ci/sbom.py "$package" $build "$old"
+  done
 }
 
 # Whatever there is: it says its version, and its library and program check a kernel.
@@ -142,7 +158,11 @@ check() {
       assay=$work/bin/assay python=$work/bin/python ;;
     *) fail "$place is no package of a release" ;;
   esac
-  $assay --version | grep -F "$version"
+  said=$($assay --version)
+  printf '%s\n' "$said"
+  case $said in "assay $version"*) ;; *) fail "it is not of version $version" ;; esac
+  # A release is of a commit, and of nothing that is in no commit.
+  printf '%s\n' "$said" | grep -Eqx 'commit [0-9a-f]{12}' || fail 'it is not of a commit alone'
   for program in "$assay" ${python:+"$python -m assay"}; do
     # shellcheck disable=SC2086 # several words
     $program check -k rmsnorm/naive >"$work/said" || fail "$program: $(tail -n 1 "$work/said")"

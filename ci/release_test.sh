@@ -2,7 +2,7 @@
 # Usage: release_test.sh [SUITE]...
 # Makes what a release attaches, each in a bare system, and installs it in another that holds nothing of assay: a .deb of
 # each suite (without arguments: Debian 12 and 13, and Ubuntu where its key is installed), and the tarball and the wheel in
-# the oldest system that they are for and in a new one.
+# the oldest system that they are for and in a new one. Holds the list of what each is made of against its bytes.
 set -eu
 cd "$(dirname "$0")/.."
 if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
@@ -28,9 +28,11 @@ for each in "$@"; do
   rm -rf "$tree/build" "$tree/deb"
   bare "$each" ci/release.sh deb deb
   bare "$each" sh -c 'ci/release.sh check deb/*.deb'
+  ci/sbom_test.py "$tree"/deb/*.deb
 done
 rm -rf "$tree/build"
 bare bookworm ci/release.sh portable packages
+ci/sbom_test.py "$tree"/packages/*.tar.gz "$tree"/packages/*.whl
 for package in tar.gz whl; do
   for each in bullseye trixie; do bare "$each" sh -c 'ci/release.sh check packages/*."$1"' sh $package; done
 done
