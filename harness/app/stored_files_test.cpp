@@ -165,6 +165,17 @@ TEST(StoredFiles, OfEveryFormatAreReadForEver) {
     EXPECT_THAT(broken_promises(format, stored_forms), IsEmpty()) << format.name;
 }
 
+TEST(StoredFiles, HaveTheVersionsThatTheChangelogStates) {
+  const std::string changelog = read_file(std::filesystem::path(ASSAY_TREE) / "ci/CHANGELOG.md");
+  for (const FileFormat& format : file_formats()) {
+    const Json schema = schema_named(format.name);
+    const Json* version = schema.at("properties").at("schema").find("const");
+    // Suites have a number alone.
+    const std::string stated = version == nullptr ? "suite `1`" : "`" + version->text() + "`";
+    EXPECT_THAT(changelog, HasSubstr(stated)) << format.name;
+  }
+}
+
 TEST(StoredFiles, ShowAPromiseThatIsBroken) {
   const FileFormat limits = *std::ranges::find(file_formats(), "limits", &FileFormat::name);
   EXPECT_THAT(broken_promises(limits, {}), ElementsAre("no file of limits as this program writes it"));
