@@ -278,7 +278,7 @@ class CommandTurns {
       sessions_[i]->stop();
       if (fresh_[i]) sessions_[i]->end();
       // What does not fit beside the others is started anew in each turn.
-      const Limits limits = control_group_limits(try_read);
+      const Limits limits = limits_of_process(try_read);
       if (available_memory(try_read, limits) < kept_free * total_memory(try_read, limits)) {
         fresh_[i] = true;
         sessions_[i]->end();

@@ -255,7 +255,7 @@ Examination examine() {
       .build = build_info(),
       .openblas = linked_openblas(),
       .counters = available_counters(),
-      .allotment = allotment(try_read, variable, cores_allowed_by_affinity(), control_group_limits(try_read)),
+      .allotment = allotment(try_read, variable, cores_allowed_by_affinity(), limits_of_process(try_read)),
       .topology = this_topology(),
       .processors = ProcessorSet::of_thread().numbers(),
       .omp_num_threads = variable("OMP_NUM_THREADS"),

@@ -1,18 +1,17 @@
 #include "core/machine/limits.hpp"
 
 #include "assay/csv.hpp"
-#include "core/files/processor_set.hpp"
 #include "core/text/parts.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <sstream>
-#include <thread>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -27,59 +26,64 @@ std::optional<double> number_in(const ReadFile& read, const std::string& path) {
   return number(csv::trimmed(read(path).value_or("")));
 }
 
-// The folder of a group and of each of its parents, innermost first. In a container the path that
+// The folders of a group and of each of its parents under these mounts. In a container the path that
 // /proc/self/cgroup names often does not exist under the mount, whose top is the container's own group.
-std::vector<std::string> group_and_parents(const std::string& mount, std::string group) {
-  std::vector<std::string> out;
-  while (group.size() > 1) {
-    out.push_back(mount + group);
-    group.resize(group.rfind('/'));
-  }
-  out.push_back(mount);
+std::vector<std::string> group_and_parents(std::initializer_list<std::string> mounts, std::string group) {
+  std::vector<std::string> out(mounts);
+  for (; group.size() > 1; group.resize(group.rfind('/')))
+    for (const std::string& mount : mounts) out.push_back(mount + group);
   return out;
+}
+
+void tighten_memory(Limits& limits, std::optional<double> limit, double used) {
+  // Version 1 writes "unlimited" as a number near 2^63.
+  constexpr double unlimited = 1e18;
+  if (!limit || *limit >= unlimited) return;
+  tighten(limits.memory_limit_bytes, limit);
+  tighten(limits.memory_bytes, std::max(0.0, *limit - used));
+}
+
+// A limit is a word, "unlimited" or a number.
+void read_own_limits(const ReadFile& read, Limits& limits) {
+  const std::string all = read("/proc/self/limits").value_or(""),
+                    used = read("/proc/self/status").value_or("");
+  for (const auto& [name, field] : {std::pair{"Max address space", "VmSize"}, {"Max data size", "VmData"}}) {
+    const auto soft_and_hard = words(field_of(all, name));
+    if (!soft_and_hard.empty()) tighten_memory(limits, number(soft_and_hard.front()), bytes_in(used, field));
+  }
 }
 
 struct MemoryFiles {
   const char *limit, *used, *inactive_cache;
 };
 
-void tighten_memory(const ReadFile& read, const std::string& folder, const MemoryFiles& files,
-                    Limits& limits) {
-  const auto limit = number_in(read, folder + "/" + files.limit);
-  // Version 1 writes "unlimited" as a number near 2^63.
-  constexpr double unlimited = 1e18;
-  if (!limit || *limit >= unlimited) return;
+void read_memory(const ReadFile& read, const std::string& folder, const MemoryFiles& files, Limits& limits) {
   const double used = number_in(read, folder + "/" + files.used).value_or(0);
   const double cache =
       number(field_of(read(folder + "/memory.stat").value_or(""), files.inactive_cache)).value_or(0);
-  tighten(limits.memory_limit_bytes, limit);
-  tighten(limits.memory_bytes, std::max(0.0, *limit - used + cache));
+  tighten_memory(limits, number_in(read, folder + "/" + files.limit), used - cache);
 }
 
 void read_version_2(const ReadFile& read, const std::string& group, Limits& limits) {
   constexpr MemoryFiles files{"memory.max", "memory.current", "inactive_file"};
-  for (const std::string mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
-    for (const auto& folder : group_and_parents(mount, group)) {
-      tighten(limits.processors, quota_of_cpu_max(read(folder + "/cpu.max").value_or("")));
-      tighten_memory(read, folder, files, limits);
-    }
+  for (const auto& folder : group_and_parents({"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}, group)) {
+    tighten(limits.processors, quota_of_cpu_max(read(folder + "/cpu.max").value_or("")));
+    read_memory(read, folder, files, limits);
   }
 }
 
 void read_version_1(const ReadFile& read, std::string_view controller, const std::string& group,
                     Limits& limits) {
   if (controller == "cpu") {
-    for (const std::string mount : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"}) {
-      for (const auto& folder : group_and_parents(mount, group)) {
-        tighten(limits.processors, quota_of_cpu_max(read(folder + "/cpu.cfs_quota_us").value_or("") + " " +
-                                                    read(folder + "/cpu.cfs_period_us").value_or("")));
-      }
+    for (const auto& folder :
+         group_and_parents({"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"}, group)) {
+      const std::string quota = read(folder + "/cpu.cfs_quota_us").value_or("");
+      tighten(limits.processors, quota_of_cpu_max(quota + read(folder + "/cpu.cfs_period_us").value_or("")));
     }
   } else if (controller == "memory") {
     constexpr MemoryFiles files{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
-    for (const auto& folder : group_and_parents("/sys/fs/cgroup/memory", group)) {
-      tighten_memory(read, folder, files, limits);
-    }
+    for (const auto& folder : group_and_parents({"/sys/fs/cgroup/memory"}, group))
+      read_memory(read, folder, files, limits);
   }
 }
 
@@ -155,17 +159,17 @@ std::optional<double> size_in_bytes(std::string_view text) {
   return *value * unit;
 }
 
-int count_in_list(std::string_view text) {
-  int count = 0;
+std::vector<int> numbers_in_list(std::string_view text) {
+  std::vector<int> out;
   for (const std::string_view item : parts_of(csv::trimmed(text), ',')) {
     const auto dash = item.find('-');
-    // No system has more processors, and their sum stays a number.
+    // No system has more processors.
     const auto from = number_from<std::uint16_t>(item.substr(0, dash));
     const auto to = dash == std::string_view::npos ? from : number_from<std::uint16_t>(item.substr(dash + 1));
-    if (!from || !to || *to < *from) return 0;
-    count += *to - *from + 1;
+    if (!from || !to || *to < *from) return {};
+    for (int i = *from; i <= *to; ++i) out.push_back(i);
   }
-  return count;
+  return out;
 }
 
 std::optional<double> quota_of_cpu_max(std::string_view text) {
@@ -176,8 +180,9 @@ std::optional<double> quota_of_cpu_max(std::string_view text) {
   return *quota / *period;
 }
 
-Limits control_group_limits(const ReadFile& read) {
+Limits limits_of_process(const ReadFile& read) {
   Limits limits;
+  read_own_limits(read, limits);
   const std::string text = read("/proc/self/cgroup").value_or("0::/\n1:cpu:/\n2:memory:/\n");
   // hierarchy:controller,controller:/group
   for (const auto& line : words(text)) {
@@ -193,26 +198,16 @@ Limits control_group_limits(const ReadFile& read) {
   return limits;
 }
 
-int usable_cores(int allowed_by_affinity, std::optional<double> quota) {
-  if (!quota || *quota >= allowed_by_affinity) return std::max(1, allowed_by_affinity);
-  return std::max(1, static_cast<int>(std::floor(*quota)));
-}
-
-int cores_allowed_by_affinity() {
-  const int allowed = ProcessorSet::of_thread().count();
-  return allowed > 0 ? allowed : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
 Allotment allotment(const ReadFile& read, const ReadVariable& value_of, int allowed, const Limits& limits) {
-  Allotment out{.processors_of_machine = count_in_list(read("/sys/devices/system/cpu/online").value_or("")),
+  const auto online = numbers_in_list(read("/sys/devices/system/cpu/online").value_or(""));
+  Allotment out{.processors_of_machine = static_cast<int>(online.size()),
                 .allowed = allowed,
                 .quota = limits.processors,
                 .slurm_job = value_of("SLURM_JOB_ID").value_or(""),
                 .slurm_processors = std::nullopt};
   if (out.slurm_job.empty()) return out;
-  out.slurm_processors = processors_per_node(value_of("SLURM_CPUS_ON_NODE").value_or(""));
-  if (!out.slurm_processors) {
-    out.slurm_processors = processors_per_node(value_of("SLURM_JOB_CPUS_PER_NODE").value_or(""));
+  for (const char* name : {"SLURM_CPUS_ON_NODE", "SLURM_JOB_CPUS_PER_NODE"}) {
+    if (!out.slurm_processors) out.slurm_processors = processors_per_node(value_of(name).value_or(""));
   }
   return out;
 }

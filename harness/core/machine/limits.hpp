@@ -1,6 +1,6 @@
-// The processors and the memory that this process may use, within the limits of its control groups; what
-// other users of the machine do, from /proc's counters and from event counters; and reading the small text
-// files of /proc and /sys: fields, words, numbers and sizes. Odd text gives nothing.
+// The processors and the memory that this process may use, within its limits and those of its control groups;
+// what other users of the machine do, from /proc's counters and from event counters; and reading the small
+// text files of /proc and /sys: fields, words, numbers and sizes. Odd text gives nothing.
 #pragma once
 
 #include "assay/machine.hpp"
@@ -42,10 +42,10 @@ struct Limits {
   std::optional<double> memory_limit_bytes;
 };
 
-// Reads the limits of this process's control groups and all their parents, versions 1 and 2.
-Limits control_group_limits(const ReadFile& read);
+// Reads limits of this process (`ulimit -v`, `-d`), its control groups and their parents, versions 1 and 2.
+Limits limits_of_process(const ReadFile& read);
 
-// `max 100000` or `150000 100000` of cpu.max; nothing when unlimited.
+// `max 100000` or `150000 100000` of cpu.max, or two files of version 1 with that; nothing when unlimited.
 std::optional<double> quota_of_cpu_max(std::string_view text);
 
 // Returns the whole processors to plan for: a fraction more than a whole one would be throttled, so it is

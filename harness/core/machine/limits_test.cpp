@@ -33,13 +33,13 @@ TEST(Limits, PlansForWholeProcessorsOnly) {
 }
 
 TEST(Limits, TakesTheTightestOfAGroupAndItsParents) {
-  const auto limits = control_group_limits(reader({{"/proc/self/cgroup", "0::/a/b\n"},
-                                                   {"/sys/fs/cgroup/a/b/cpu.max", "max 100000\n"},
-                                                   {"/sys/fs/cgroup/a/cpu.max", "200000 100000\n"},
-                                                   {"/sys/fs/cgroup/a/b/memory.max", "1000\n"},
-                                                   {"/sys/fs/cgroup/a/b/memory.current", "400\n"},
-                                                   {"/sys/fs/cgroup/a/memory.max", "5000\n"},
-                                                   {"/sys/fs/cgroup/a/memory.current", "4900\n"}}));
+  const auto limits = limits_of_process(reader({{"/proc/self/cgroup", "0::/a/b\n"},
+                                                {"/sys/fs/cgroup/a/b/cpu.max", "max 100000\n"},
+                                                {"/sys/fs/cgroup/a/cpu.max", "200000 100000\n"},
+                                                {"/sys/fs/cgroup/a/b/memory.max", "1000\n"},
+                                                {"/sys/fs/cgroup/a/b/memory.current", "400\n"},
+                                                {"/sys/fs/cgroup/a/memory.max", "5000\n"},
+                                                {"/sys/fs/cgroup/a/memory.current", "4900\n"}}));
   EXPECT_EQ(limits.processors, 2.0);
   EXPECT_EQ(limits.memory_limit_bytes, 1000.0);
   EXPECT_EQ(limits.memory_bytes, 100.0);
@@ -47,27 +47,59 @@ TEST(Limits, TakesTheTightestOfAGroupAndItsParents) {
 
 TEST(Limits, CountsReclaimablePageCacheAsFree) {
   const auto limits =
-      control_group_limits(reader({{"/proc/self/cgroup", "0::/\n"},
-                                   {"/sys/fs/cgroup/memory.max", "1000\n"},
-                                   {"/sys/fs/cgroup/memory.current", "900\n"},
-                                   {"/sys/fs/cgroup/memory.stat", "anon 100\ninactive_file 500\n"}}));
+      limits_of_process(reader({{"/proc/self/cgroup", "0::/\n"},
+                                {"/sys/fs/cgroup/memory.max", "1000\n"},
+                                {"/sys/fs/cgroup/memory.current", "900\n"},
+                                {"/sys/fs/cgroup/memory.stat", "anon 100\ninactive_file 500\n"}}));
   EXPECT_EQ(limits.memory_bytes, 600.0);
 }
 
 TEST(Limits, ReadsVersionOneAndItsWordForUnlimited) {
-  const auto limits = control_group_limits(
-      reader({{"/proc/self/cgroup", "4:memory:/x\n2:cpu,cpuacct:/x\n0::/\n"},
-              {"/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us", "300000\n"},
-              {"/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_period_us", "100000\n"},
-              {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n"},
-              {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"},
-              {"/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n"}}));
+  const auto limits =
+      limits_of_process(reader({{"/proc/self/cgroup", "4:memory:/x\n2:cpu,cpuacct:/x\n0::/\n"},
+                                {"/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us", "300000\n"},
+                                {"/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_period_us", "100000\n"},
+                                {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n"},
+                                {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"},
+                                {"/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n"}}));
   EXPECT_EQ(limits.processors, 3.0);
   EXPECT_FALSE(limits.memory_bytes);
 }
 
+/// /proc/self/limits with these two soft limits.
+std::string limits_file(const std::string& data, const std::string& address_space) {
+  return "Limit                     Soft Limit           Hard Limit           Units     \n"
+         "Max data size             " +
+         data + "            unlimited            bytes     \nMax address space         " + address_space +
+         "            unlimited            bytes     \n";
+}
+
+// As `ulimit -v` and `ulimit -d` set them: 1 GiB, of which 256 MiB are mapped, and 512 MiB, of which 64 MiB
+// are.
+TEST(Limits, OfTheProcessItselfCountAsThoseOfItsGroup) {
+  const auto limits = [](const std::string& data, const std::string& address_space) {
+    return limits_of_process(
+        reader({{"/proc/self/limits", limits_file(data, address_space)},
+                {"/proc/self/status", "Name:\tassay\nVmSize:\t  262144 kB\nVmData:\t   65536 kB\n"}}));
+  };
+  EXPECT_FALSE(limits("unlimited", "unlimited").memory_bytes);
+  EXPECT_EQ(limits("unlimited", "1073741824").memory_limit_bytes, 0x1p30);
+  EXPECT_EQ(limits("unlimited", "1073741824").memory_bytes, 0x1p30 - 0x1p28);
+  EXPECT_EQ(limits("536870912", "1073741824").memory_limit_bytes, 0x1p29);
+  EXPECT_EQ(limits("536870912", "1073741824").memory_bytes, 0x1p29 - 0x1p26);
+  EXPECT_EQ(limits("1024", "unlimited").memory_bytes, 0.0) << "less than it has";
+}
+
+TEST(Limits, TakeTheTightestOfProcessAndGroup) {
+  const std::map<std::string, std::string> group{{"/proc/self/cgroup", "0::/\n"},
+                                                 {"/proc/self/limits", limits_file("unlimited", "5000")},
+                                                 {"/sys/fs/cgroup/memory.max", "1000\n"},
+                                                 {"/sys/fs/cgroup/memory.current", "100\n"}};
+  EXPECT_EQ(limits_of_process(reader(group)).memory_bytes, 900.0);
+}
+
 TEST(Limits, AreNoneInABareChroot) {
-  const auto limits = control_group_limits(reader({}));
+  const auto limits = limits_of_process(reader({}));
   EXPECT_FALSE(limits.processors);
   EXPECT_FALSE(limits.memory_bytes);
   EXPECT_GT(available_memory(reader({}), limits), 0);
@@ -75,7 +107,10 @@ TEST(Limits, AreNoneInABareChroot) {
 
 TEST(Limits, SurviveOddText) {
   for (const char* text : {":", "::", "0::", "0::relative", "a", "0::/../..", ":cpu:/"}) {
-    control_group_limits(reader({{"/proc/self/cgroup", text}}));
+    limits_of_process(reader({{"/proc/self/cgroup", text}}));
+  }
+  for (const char* text : {"Max address space", "Max address space \n", "Max address space x y bytes\n"}) {
+    EXPECT_FALSE(limits_of_process(reader({{"/proc/self/limits", text}})).memory_bytes) << text;
   }
 }
 

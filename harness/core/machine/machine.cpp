@@ -127,7 +127,7 @@ std::string fact_value(const std::vector<Fact>& facts, std::string_view name, st
 
 Machine this_machine() {
   const Processor processor = this_processor();
-  const Limits limits = control_group_limits(try_read);
+  const Limits limits = limits_of_process(try_read);
   const BuildInfo& build = build_info();
   const OpenBlas blas = linked_openblas();
 
