@@ -82,17 +82,14 @@ Diagnosis of_build(const Symptoms& s) {
 }
 
 Diagnosis of_threads(const Symptoms& s) {
+  const int cores = s.machine.cores;
+  Diagnosis out{"threads", fmt::format("OMP_NUM_THREADS{}, {} usable",
+                                       s.omp_num_threads ? "=" + *s.omp_num_threads : " unset",
+                                       quantity_text(cores, "core"))};
   if (!s.omp_num_threads) {
-    return {"threads",
-            fmt::format("OMP_NUM_THREADS unset, {} usable", quantity_text(s.machine.cores, "core")),
-            Severity::note, "set it where results are to be compared: it is part of the fingerprint"};
-  }
-  Diagnosis out{"threads", fmt::format("OMP_NUM_THREADS={}, {} usable", *s.omp_num_threads,
-                                       quantity_text(s.machine.cores, "core"))};
-  const auto threads = number(*s.omp_num_threads);
-  if (threads && *threads > s.machine.cores) {
-    advise(out, fmt::format("set OMP_NUM_THREADS={}: more threads than cores wait for each other",
-                            s.machine.cores));
+    advise(out, "set it where results are to be compared: it is part of the fingerprint", Severity::note);
+  } else if (number(*s.omp_num_threads).value_or(0) > cores) {
+    advise(out, fmt::format("set OMP_NUM_THREADS={}: more threads than cores wait for each other", cores));
   }
   return out;
 }
@@ -249,17 +246,17 @@ Examination examine() {
   // Long enough for some hundred slices of each level, and for two dozen groups of
   // the probe's slowest kernel.
   constexpr double roof_seconds = 1, lines_seconds = 0.3, probe_seconds = 2;
-  Symptoms s{
-      .machine = this_machine(),
-      .processor = this_processor(),
-      .build = build_info(),
-      .openblas = linked_openblas(),
-      .counters = available_counters(),
-      .allotment = allotment(try_read, variable, cores_allowed_by_affinity(), limits_of_process(try_read)),
-      .topology = this_topology(),
-      .processors = ProcessorSet::of_thread().numbers(),
-      .omp_num_threads = variable("OMP_NUM_THREADS"),
-      .openblas_coretype = variable("OPENBLAS_CORETYPE")};
+  Symptoms s{.machine = this_machine(),
+             .processor = this_processor(),
+             .build = build_info(),
+             .openblas = linked_openblas(),
+             .counters = available_counters(),
+             .allotment = allotment(try_read, variable, ProcessorSet::of_thread().count(),
+                                    limits_of_process(try_read)),
+             .topology = this_topology(),
+             .processors = ProcessorSet::of_thread().numbers(),
+             .omp_num_threads = variable("OMP_NUM_THREADS"),
+             .openblas_coretype = variable("OPENBLAS_CORETYPE")};
   s.roofs.push_back(measure_roof(s.machine, 1, roof_seconds));
   if (s.machine.cores > 1) s.roofs.push_back(measure_roof(s.machine, s.machine.cores, roof_seconds));
   s.random_lines = measure_random_lines(s.machine.memory_bytes, lines_seconds);

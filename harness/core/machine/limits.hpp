@@ -30,8 +30,8 @@ double bytes_in(std::string_view text, std::string_view name);
 std::optional<double> number(std::string_view word);
 // `32K`, `1024K`, `32M`, `1G` or plain bytes.
 std::optional<double> size_in_bytes(std::string_view text);
-// Returns the number of processors that `0-3,8` names; 0 for text that is no such list.
-int count_in_list(std::string_view text);
+// Returns the processors that `0-3,8` names; none for text that is no such list.
+std::vector<int> numbers_in_list(std::string_view text);
 
 // The content of a file; nothing when it cannot be read. Tests plant their own files.
 using ReadFile = std::function<std::optional<std::string>(const std::string& path)>;
@@ -47,12 +47,6 @@ Limits limits_of_process(const ReadFile& read);
 
 // `max 100000` or `150000 100000` of cpu.max, or two files of version 1 with that; nothing when unlimited.
 std::optional<double> quota_of_cpu_max(std::string_view text);
-
-// Returns the whole processors to plan for: a fraction more than a whole one would be throttled, so it is
-// left unused.
-int usable_cores(int allowed_by_affinity, std::optional<double> quota);
-
-int cores_allowed_by_affinity();
 
 // The part of a machine that this process was given. Users of the rest may slow it through shared memory
 // bandwidth, last cache and clock.

@@ -21,6 +21,7 @@
 #include <array>
 #include <filesystem>
 #include <iterator>
+#include <set>
 
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
@@ -71,17 +72,15 @@ std::string huge_pages() {
 
 // Lists the kernel's mitigations that cost time here, and the vulnerabilities that are left open.
 std::string mitigations() {
-  std::vector<std::string> mitigated, open;
+  std::set<std::string> mitigated, open;
   std::error_code error;
   for (const auto& file :
        std::filesystem::directory_iterator("/sys/devices/system/cpu/vulnerabilities", error)) {
     const std::string state = first_line(file.path().string());
-    if (state.starts_with("Mitigation")) mitigated.push_back(file.path().filename().string());
-    if (state.starts_with("Vulnerable")) open.push_back(file.path().filename().string());
+    if (state.starts_with("Mitigation")) mitigated.insert(file.path().filename().string());
+    if (state.starts_with("Vulnerable")) open.insert(file.path().filename().string());
   }
   if (error) return not_visible;
-  std::ranges::sort(mitigated);
-  std::ranges::sort(open);
   return fmt::format("on: {}; open: {}",
                      mitigated.empty() ? "none" : fmt::format("{}", fmt::join(mitigated, " ")),
                      open.empty() ? "none" : fmt::format("{}", fmt::join(open, " ")));
@@ -128,14 +127,15 @@ std::string fact_value(const std::vector<Fact>& facts, std::string_view name, st
 Machine this_machine() {
   const Processor processor = this_processor();
   const Limits limits = limits_of_process(try_read);
+  const std::vector<int> allowed = ProcessorSet::of_thread().numbers();
   const BuildInfo& build = build_info();
   const OpenBlas blas = linked_openblas();
 
   Machine machine;
-  machine.cores = usable_cores(cores_allowed_by_affinity(), limits.processors);
+  machine.cores = usable_cores(this_topology(), allowed, limits.processors);
   machine.key = machine_key(processor, machine.cores);
   machine.memory_bytes = available_memory(try_read, limits);
-  machine.caches = data_caches(try_read, machine.cores);
+  machine.caches = data_caches(try_read, this_topology(), allowed);
 
   auto& facts = machine.facts;
   facts = {
@@ -159,7 +159,7 @@ Machine this_machine() {
   add_environment(facts);
   const double memory = total_memory(try_read, limits);
   const std::vector<Fact> others = {
-      {"topology", topology_text(this_topology(), ProcessorSet::of_thread().numbers()), false},
+      {"topology", topology_text(this_topology(), allowed), false},
       {"memory", memory > 0 ? bytes_text(memory) : not_visible, false},
       {"assay", fmt::format("{} ({})", build.version, build.commit), false},
       {"system", kernel_release(), false},

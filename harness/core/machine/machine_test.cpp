@@ -1,5 +1,6 @@
 #include "assay/machine.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <regex>
@@ -9,6 +10,7 @@ namespace assay {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(Fingerprint, NamesEveryFactOnceAndLeavesNoneEmpty) {
@@ -20,6 +22,7 @@ TEST(Fingerprint, NamesEveryFactOnceAndLeavesNoneEmpty) {
   }
   EXPECT_TRUE(std::regex_match(machine.key, std::regex("[a-z0-9_]+"))) << machine.key;
   EXPECT_GE(machine.cores, 1);
+  EXPECT_THAT(machine.key, HasSubstr(fmt::format("_{}c_", machine.cores)));
   EXPECT_GT(machine.memory_bytes, 0);
 }
 

@@ -3,6 +3,7 @@
 #include "assay/caches.hpp"
 #include "assay/csv.hpp"
 #include "assay/error.hpp"
+#include "core/files/processor_set.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
 
@@ -50,18 +51,17 @@ std::int64_t different(const Topology& topology, Member member) {
   return std::ssize(out);
 }
 
-std::vector<Cache> from_sysfs(const ReadFile& read) {
+std::vector<Cache> from_sysfs(const ReadFile& read, const Topology& topology, int processor) {
   std::vector<Cache> out;
   for (int index = 0;; ++index) {
-    const auto folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    const auto folder = fmt::format("/sys/devices/system/cpu/cpu{}/cache/index{}/", processor, index);
     const auto type = read(folder + "type");
     if (!type) return out;
     const auto level = number(csv::trimmed(read(folder + "level").value_or("")));
     const auto bytes = size_in_bytes(read(folder + "size").value_or(""));
     if (csv::trimmed(*type) == "Instruction" || !level || !bytes || *bytes <= 0) continue;
-    out.push_back({.level = static_cast<int>(*level),
-                   .bytes = *bytes,
-                   .sharers = std::max(1, count_in_list(read(folder + "shared_cpu_list").value_or("")))});
+    const auto sharers = numbers_in_list(read(folder + "shared_cpu_list").value_or(""));
+    out.push_back({static_cast<int>(*level), *bytes, std::max(1, cores_of(topology, sharers))});
   }
 }
 
@@ -72,8 +72,7 @@ std::vector<Cache> from_c_library(int cores) {
   for (const int name : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE}) {
     ++level;
     const auto bytes = sysconf(name);
-    if (bytes <= 0) continue;
-    out.push_back({.level = level, .bytes = static_cast<double>(bytes), .sharers = level == 3 ? cores : 1});
+    if (bytes > 0) out.push_back({level, static_cast<double>(bytes), level == 3 ? cores : 1});
   }
 #endif
   return out;
@@ -87,6 +86,8 @@ const Topology& this_topology() {
     if (hwloc_topology_init(&made) != 0) return Topology();
     const HwlocTopology topology(made);
     hwloc_topology_set_cache_types_filter(made, HWLOC_TYPE_FILTER_KEEP_NONE);
+    // Processors outside of the CPU set share caches with those in it.
+    hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     // This backend would visit each processor, although the system has told everything.
     hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     return hwloc_topology_load(made) == 0 ? topology_from(*made) : Topology();
@@ -106,7 +107,11 @@ Topology topology_from(hwloc_topology& loaded) {
     processor.core = static_cast<int>(index);
     processor.sibling = siblings[index]++;
     processor.node = std::max(0, hwloc_bitmap_first(unit->nodeset));
-    processor.kind = std::max(0, hwloc_cpukinds_get_by_cpuset(&loaded, unit->cpuset, 0));
+    // Kinds have numbers, too, where it is not known which is faster: then the rank stays below 0.
+    const int kind = hwloc_cpukinds_get_by_cpuset(&loaded, unit->cpuset, 0);
+    int rank = -1;
+    hwloc_cpukinds_get_info(&loaded, static_cast<unsigned>(kind), nullptr, &rank, nullptr, nullptr, 0);
+    processor.kind = std::max(0, rank);
   }
   std::ranges::sort(out, {}, &LogicalProcessor::number);
   return out;
@@ -120,20 +125,13 @@ std::vector<int> placing_order(const Topology& topology, const std::vector<int>&
   for (LogicalProcessor& processor : left) {
     processor.sibling = processor.number == first ? 0 : taken[processor.core]++;
   }
-  const auto order = [&](int node) {
-    return [node](const LogicalProcessor& a) {
-      return std::tuple(a.sibling, -a.kind, a.node != node, a.node, a.number);
-    };
+  int node = -1;
+  const auto order = [&](const LogicalProcessor& a) {
+    return std::tuple(a.number != first, a.sibling, -a.kind, a.node != node, a.node, a.number);
   };
-  if (first < 0 && !left.empty()) first = std::ranges::min_element(left, {}, order(-1))->number;
-  const auto begins = std::ranges::find(left, first, &LogicalProcessor::number);
+  if (!left.empty()) node = std::ranges::min_element(left, {}, order)->node;
+  std::ranges::sort(left, {}, order);
   std::vector<int> out;
-  if (begins != left.end()) {
-    const int node = begins->node;
-    out.push_back(first);
-    left.erase(begins);
-    std::ranges::sort(left, {}, order(node));
-  }
   std::ranges::transform(left, std::back_inserter(out), &LogicalProcessor::number);
   return out;
 }
@@ -154,38 +152,37 @@ int cores_of(const Topology& topology, const std::vector<int>& allowed) {
   return static_cast<int>(different(known(topology, allowed), &LogicalProcessor::core));
 }
 
-std::string topology_text(const Topology& topology, const std::vector<int>& allowed) {
-  const Topology all = known(topology, allowed);
-  std::string out = fmt::format("{} on {}, {}", quantity_text(std::ssize(all), "processor"),
-                                quantity_text(different(all, &LogicalProcessor::core), "core"),
-                                quantity_text(different(all, &LogicalProcessor::node), "memory", "memories"));
-  if (all.empty()) return out;
-  const int fastest = std::ranges::max(all, {}, &LogicalProcessor::kind).kind;
-  Topology slower = all;
-  std::erase_if(slower, [&](const LogicalProcessor& processor) { return processor.kind == fastest; });
-  if (!slower.empty()) {
-    out +=
-        fmt::format(", {} of the cores slower than the others", different(slower, &LogicalProcessor::core));
-  }
-  return out;
+int usable_cores(const Topology& topology, const std::vector<int>& allowed, std::optional<double> quota) {
+  const int cores = cores_of(topology, allowed);
+  return std::max(1, quota && *quota < cores ? static_cast<int>(*quota) : cores);
 }
 
-std::vector<Cache> data_caches(const ReadFile& read, int cores) {
-  auto out = from_sysfs(read);
-  if (out.empty()) out = from_c_library(cores);
+std::string topology_text(const Topology& topology, const std::vector<int>& allowed) {
+  const Topology all = known(topology, allowed);
+  const std::int64_t cores = different(all, &LogicalProcessor::core),
+                     slower = cores - std::ssize(fast_cores(topology, allowed));
+  return fmt::format("{} on {}, {}{}", quantity_text(std::ssize(all), "processor"),
+                     quantity_text(cores, "core"),
+                     quantity_text(different(all, &LogicalProcessor::node), "memory", "memories"),
+                     slower > 0 ? fmt::format(", {} of the cores slower than the others", slower) : "");
+}
+
+std::vector<Cache> data_caches(const ReadFile& read, const Topology& topology,
+                               const std::vector<int>& allowed) {
+  const std::vector<int> order = placing_order(topology, allowed);
+  auto out = from_sysfs(read, topology, order.empty() ? 0 : order.front());
+  if (out.empty()) out = from_c_library(cores_of(topology, allowed));
   std::ranges::sort(out, {}, &Cache::level);
   return out;
 }
 
 CacheSizes caches_of_the_system() {
-  CacheSizes out{32.0 * 1024, 256.0 * 1024, 0};
-  double last = 0;
-  for (const Cache& cache : data_caches(try_read, 1)) {
+  CacheSizes out{32.0 * 1024, 256.0 * 1024, 32.0 * 1024 * 1024};
+  for (const Cache& cache : data_caches(try_read, this_topology(), ProcessorSet::of_thread().numbers())) {
     if (cache.level == 1) out.first = cache.bytes;
     if (cache.level == 2) out.second = cache.bytes;
-    if (cache.level >= 2) last = cache.bytes;  // by level
+    if (cache.level >= 2) out.last = cache.bytes;  // by level
   }
-  out.last = last > 0 ? last : 32.0 * 1024 * 1024;
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include "assay/machine.hpp"
 #include "core/machine/limits.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct LogicalProcessor {
   int core = 0;     ///< siblings have the same
   int sibling = 0;  ///< 0 for the first of its core, 1 for the next
   int node = 0;     ///< of memory (NUMA)
-  int kind = 0;     ///< larger is faster: 0 for efficiency cores, and for all where they are alike
+  int kind = 0;     ///< larger is faster: 0 for efficiency cores, and for all where none is known to be
   bool operator==(const LogicalProcessor&) const = default;
 };
 
@@ -43,9 +44,13 @@ std::vector<int> fast_cores(const Topology& topology, const std::vector<int>& al
 std::string topology_text(const Topology& topology, const std::vector<int>& allowed);
 /// Returns the number of cores that the allowed processors belong to.
 int cores_of(const Topology& topology, const std::vector<int>& allowed);
+/// Returns the number of threads to plan for: one for each of these cores, but no more than the quota has
+/// whole processors, since who takes a fraction more is throttled.
+int usable_cores(const Topology& topology, const std::vector<int>& allowed, std::optional<double> quota);
 
-// Lists the data caches that one core sees by level, from sysfs, or from the C library where sysfs is
-// missing. Where the system does not say who shares the last level, `cores` cores share it.
-std::vector<Cache> data_caches(const ReadFile& read, int cores);
+// Lists by level the data caches of the core on which the first thread is placed, from sysfs, or from the C
+// library where sysfs is missing. Where the system does not say who shares the last level, all cores do.
+std::vector<Cache> data_caches(const ReadFile& read, const Topology& topology,
+                               const std::vector<int>& allowed);
 
 }  // namespace assay

@@ -2,8 +2,11 @@
 
 #include "assay/error.hpp"
 #include "core/check/doubling_test.hpp"
+#include "core/machine/described_topology_test.hpp"
 
 #include <gmock/gmock.h>
+
+#include <optional>
 
 namespace assay {
 namespace {
@@ -42,6 +45,24 @@ TEST(Plan, RunsThreadedVariantsWithOneThreadAndWithAllCores) {
   EXPECT_THAT(keys({.filter = "columns=2"}),
               ElementsAre("doubling/naive/rows=1,columns=2#1", "doubling/flat/rows=1,columns=2#1",
                           "doubling/threaded/rows=1,columns=2#1", "doubling/threaded/rows=1,columns=2#4"));
+}
+
+TEST(Plan, RunsNoMoreThreadsThanAPersonWouldOnThisMachine) {
+  const Registry registry = three_variants();
+  const auto threads = [&](const char* machine, std::vector<int> allowed, std::optional<double> quota) {
+    const int cores = usable_cores(testing::topology_of(machine), allowed, quota);
+    std::vector<int> out;
+    for (const Trial& trial : make_plan(registry, two_cases(), {.filter = "threaded/rows=1"},
+                                        {.key = "m", .cores = cores, .memory_bytes = 1e9})) {
+      if (trial.variant != 0) out.push_back(trial.context.threads);
+    }
+    return out;
+  };
+  EXPECT_THAT(threads("core:4 pu:2", {0, 1, 2, 3, 4, 5, 6, 7}, {}), ElementsAre(1, 4)) << "one for each core";
+  EXPECT_THAT(threads("core:4 pu:2", {1, 4, 5}, {}), ElementsAre(1, 2)) << "a CPU set with holes";
+  EXPECT_THAT(threads("core:1 pu:2", {0, 1}, {}), ElementsAre(1));
+  EXPECT_THAT(threads("core:4 pu:1", {0, 1, 2, 3}, 0.5), ElementsAre(1)) << "half a core";
+  EXPECT_THAT(threads("core:4 pu:1", {0, 1, 2, 3}, 2.5), ElementsAre(1, 2));
 }
 
 TEST(Plan, KeepsNaiveOfEverySelectedCase) {

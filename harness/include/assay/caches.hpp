@@ -15,8 +15,8 @@ struct CacheSizes {
   bool operator==(const CacheSizes&) const = default;
 };
 
-/// Returns the sizes that the system reports for the first core. Where it reports none: 32 KiB, the least
-/// that processors have had since 2006, 256 KiB, and 32 MiB, as server cores have had since 2017.
+/// Returns the sizes that the system reports for the core of the first thread. Where it reports none: 32 KiB,
+/// the least that processors have had since 2006, 256 KiB, and 32 MiB, as server cores since 2017.
 CacheSizes caches_of_the_system();
 
 /// Returns the sizes that the variable gives, or the system; asked once. Throws Error where the variable

@@ -31,8 +31,8 @@ struct Machine {
   /// Names the folder of baselines and reports: processor, cores and instruction set, `[a-z0-9_]+`.
   std::string key;
   std::vector<Fact> facts;
-  int cores = 1;  ///< available to this process
-  /// The memory that a workload may use: available now, within the limits of the control group.
+  int cores = 1;  ///< available to this process; hardware threads of one count once
+  /// The memory that a workload may use: available now, within the limits of process and control group.
   double memory_bytes = 0;
   std::vector<Cache> caches;  ///< data and unified caches, by level
 };
