@@ -275,6 +275,11 @@ RandomLines measure_random_lines(double memory_bytes, double seconds) {
   return out;
 }
 
+// About a millisecond, longer than the threads of a slice differ on an idle machine. Where they share
+// processors, who spins keeps those from running that it waits for.
+Barrier::Barrier(int parties)
+    : parties_(parties), spins_(parties <= ProcessorSet::of_thread().count() ? 20'000 : 0) {}
+
 void Barrier::arrive_and_wait() {
   const unsigned generation = generation_.load(std::memory_order_acquire);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == parties_) {
@@ -283,8 +288,7 @@ void Barrier::arrive_and_wait() {
     generation_.notify_all();
     return;
   }
-  // About a millisecond, longer than the threads of a slice differ on an idle machine.
-  for (int spin = 0; spin < 20'000; ++spin) {
+  for (int spin = 0; spin < spins_; ++spin) {
     if (generation_.load(std::memory_order_acquire) != generation) return;
     relax();
   }

@@ -74,11 +74,11 @@ RandomLines measure_random_lines(double memory_bytes, double seconds);
 // something else runs on the machine, and a sleeping one starts its threads tens of microseconds apart.
 class Barrier {
  public:
-  explicit Barrier(int parties) : parties_(parties) {}
+  explicit Barrier(int parties);
   void arrive_and_wait();
 
  private:
-  const int parties_;
+  const int parties_, spins_;
   std::atomic<int> arrived_{0};
   std::atomic<unsigned> generation_{0};
 };

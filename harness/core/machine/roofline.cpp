@@ -139,10 +139,8 @@ constexpr double most_bytes = 2;  // times the bandwidth of L1
 double reachable(const std::vector<Roof>& roofs, int threads,
                  const std::function<double(const Roof&)>& figure) {
   double out = 0;
-  for (const Roof& roof : roofs) {
-    if (roof.threads > threads) continue;
-    out = std::max(out, figure(roof) * threads / roof.threads);
-  }
+  for (const Roof& roof : roofs)
+    if (roof.threads <= threads) out = std::max(out, figure(roof) * threads / roof.threads);
   return out;
 }
 
@@ -156,24 +154,25 @@ double bandwidth_of_first_level(const Roof& roof) {
 
 std::vector<RoofLevel> roof_levels(const Machine& machine, int threads) {
   constexpr double mib = 1024.0 * 1024;
+  // More threads than cores take turns on them.
+  const int cores = std::min(threads, machine.cores);
+  const double most = std::max(machine.memory_bytes / 4, 16 * mib) / cores;  // bytes for one core
   std::vector<RoofLevel> out;
   double inner = 0;       // bytes of the level before, for one core
-  double last_level = 0;  // bytes of all instances of the last level that `threads` cores can reach
+  double last_level = 0;  // bytes of all instances of the last level that these cores reach
   for (const auto& cache : machine.caches) {
     const double share = cache.bytes / cache.sharers;
-    const int instances = (threads + cache.sharers - 1) / cache.sharers;
-    last_level = cache.bytes * instances;
+    last_level = cache.bytes * ((cores + cache.sharers - 1) / cache.sharers);
     // Two thirds of L1 leave room for the stack. Half of an outer cache leaves room for code, and for other
     // processes. A working set within the level before would measure that level again.
-    const double measured = cache.level == 1 ? share * 2 / 3 : std::max(share / 2, inner * 1.5);
+    const double measured =
+        cache.level == 1 ? share * 2 / 3 : std::max(std::min(share / 2, most), inner * 1.5);
     inner = share;
-    if (measured > share) continue;
-    out.push_back({fmt::format("L{}", cache.level), measured, last_level});
+    if (measured > std::min(share, most)) continue;
+    out.push_back({fmt::format("L{}", cache.level), measured * cores / threads, last_level});
   }
-  // Four times the last level, so that little of a pass survives to the next;
-  // at most a quarter of the memory of the machine.
-  const double memory = std::min(
-      {std::max(4 * last_level, 64 * mib), 1024 * mib, std::max(machine.memory_bytes / 4, 16 * mib)});
+  // Four times the last level, so that little of a pass survives to the next; at most a quarter of memory.
+  const double memory = std::min({std::max(4 * last_level, 64 * mib), 1024 * mib, most * cores});
   out.push_back({"memory", memory / threads, memory});
   return out;
 }

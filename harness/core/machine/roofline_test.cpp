@@ -154,7 +154,9 @@ TEST(CallsPerSlice, AreNotFooledByOneThatWasHeldUp) {
   EXPECT_EQ(calls_per_slice(held_up_once, 100), 100);
 }
 
-Machine with_caches(std::vector<Cache> caches) { return {.memory_bytes = 1e12, .caches = std::move(caches)}; }
+Machine with_caches(std::vector<Cache> caches) {
+  return {.cores = 8, .memory_bytes = 1e12, .caches = std::move(caches)};
+}
 
 TEST(RoofLevels, FitTheirCacheAndNotTheOneBefore) {
   const auto levels = roof_levels(with_caches({{1, 48 * kib, 1}, {2, mib, 1}, {3, 32 * mib, 2}}), 1);
@@ -179,6 +181,16 @@ TEST(RoofLevels, CountEveryCacheThatTheThreadsReach) {
   EXPECT_EQ(levels[0].holds_bytes, 4 * 32 * kib);
   EXPECT_EQ(levels[1].holds_bytes, 2 * 16 * mib);
   EXPECT_EQ(levels[2].bytes_per_thread * 8, 4 * 2 * 16 * mib);
+}
+
+TEST(RoofLevels, HaveNoMoreCachesThanCores) {
+  const Machine machine = with_caches({{1, 32 * kib, 1}, {3, 16 * mib, 4}});
+  const auto usual = roof_levels(machine, 8), crowded = roof_levels(machine, 128);
+  ASSERT_EQ(crowded.size(), usual.size());
+  for (std::size_t i = 0; i < usual.size(); ++i) {
+    EXPECT_EQ(crowded[i].holds_bytes, usual[i].holds_bytes);
+    EXPECT_EQ(crowded[i].bytes_per_thread * 128, usual[i].bytes_per_thread * 8);
+  }
 }
 
 TEST(RoofLevels, MeasureMemoryEvenWhereNothingIsKnown) {
@@ -243,18 +255,21 @@ TEST(Stream, WalksRoundItsArraysAndCountsWhatItMoved) {
 }
 
 TEST(Team, RunsEveryMemberBetweenBarriersInStep) {
-  constexpr int threads = 3, steps = 50;
-  Barrier barrier(threads);
-  std::atomic<int> sum = 0, out_of_step = 0;
-  run_team(threads, [&](int) {
-    for (int step = 1; step <= steps; ++step) {
-      ++sum;
-      barrier.arrive_and_wait();
-      if (sum != step * threads) ++out_of_step;
-      barrier.arrive_and_wait();
-    }
-  });
-  EXPECT_EQ(out_of_step, 0);
+  for (const int threads : {3, 128}) {
+    constexpr int steps = 50;
+    Barrier barrier(threads);
+    std::atomic<int> sum = 0, out_of_step = 0;
+    run_team(threads, [&](int) {
+      for (int step = 1; step <= steps; ++step) {
+        ++sum;
+        barrier.arrive_and_wait();
+        if (sum != step * threads) ++out_of_step;
+        barrier.arrive_and_wait();
+      }
+    });
+    EXPECT_EQ(out_of_step, 0) << threads;
+    EXPECT_EQ(sum, steps * threads);
+  }
 }
 
 TEST(Team, PassesOnTheExceptionOfAMember) {

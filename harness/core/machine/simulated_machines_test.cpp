@@ -220,5 +220,21 @@ TEST(SimulatedMachines, AreMeasuredByTheCachesOfTheCoreThatIsMeasured) {
   EXPECT_THAT(data_caches(files, big_little(), {1, 3}), ElementsAre(Field(&Cache::bytes, 32.0 * 1024)));
 }
 
+// 1 GiB of memory: working sets of the roof take a quarter of it at most, whatever the cores and the caches.
+// Half of this last level would take 2 GiB on 128 cores; and half of the other, with 64 threads on each of
+// two cores, 16 GiB.
+TEST(SimulatedMachines, MeasureSmallerWorkingSetsWhereMemoryIsShort) {
+  const Machine many{.cores = 128, .memory_bytes = 0x1p30, .caches = {{1, 0x1p15, 1}, {3, 0x1p28, 8}}},
+      few{.cores = 2, .memory_bytes = 0x1p30, .caches = {{1, 0x1p15, 1}, {3, 0x1p29, 2}}};
+  for (const Machine& machine : {many, few}) {
+    for (const int threads : {1, 2, 128}) {
+      const std::vector<RoofLevel> levels = roof_levels(machine, threads);
+      EXPECT_THAT(levels, SizeIs(3)) << "no level is left out";
+      for (const RoofLevel& level : levels)
+        EXPECT_LE(level.bytes_per_thread * threads, 0x1p28) << level.name << ", " << threads;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace assay
