@@ -1,5 +1,6 @@
 #include "bench/gate/two_builds.hpp"
 
+#include "assay/plan.hpp"
 #include "assay/random.hpp"
 #include "assay/suite.hpp"
 #include "core/files/scratch.hpp"
@@ -174,18 +175,13 @@ PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks) {
   };
 }
 
-std::size_t shared_bytes_for(double footprint) {
-  constexpr double slack = 64 * 1024 * 1024;
-  return static_cast<std::size_t>(1.25 * footprint + slack);
-}
-
 std::size_t shared_bytes_for(const Registry& registry, const std::vector<Case>& cases) {
   double largest = 0;
   for (const Case& row : cases) {
     const Operation& operation = registry.at(row.operation);
     largest = std::max(largest, operation.footprint(fields_of(operation, row.problem, row.file)));
   }
-  return shared_bytes_for(largest);
+  return static_cast<std::size_t>(memory_for(largest));
 }
 
 }  // namespace assay

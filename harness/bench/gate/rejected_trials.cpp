@@ -1,6 +1,7 @@
 #include "bench/gate/rejected_trials.hpp"
 
 #include "assay/check.hpp"
+#include "assay/plan.hpp"
 #include "assay/suite.hpp"
 #include "bench/compare/roofs.hpp"
 #include "core/machine/roofline.hpp"
@@ -146,7 +147,7 @@ TimedFinding rejected_by_gate(const TimedCase& timed, const std::filesystem::pat
                       .policy = {.seed = timed.seed, .time_limit = timed.time_limit},
                       .draw = draw_of(timed.seed, 0),
                       .check = true,
-                      .shared_bytes = shared_bytes_for(timed.operation.footprint(timed.problem))};
+                      .shared_bytes = std::size_t(memory_for(timed.operation.footprint(timed.problem)))};
   for (const char* side : {"base", "head", "control"})
     request.sides.push_back({.name = side, .program = program, .known_as = program});
   TimedFinding out;

@@ -176,8 +176,7 @@ std::size_t link_of(std::uint64_t seed, int launch, std::size_t links);
 /// those that disagree with the oracle leave the tested family.
 PairedSample paired_launches(PairedPrograms programs, const Hooks& hooks);
 
-/// Shared memory for a case, in bytes: its footprint, guards and alignment; and for the largest of several.
-std::size_t shared_bytes_for(double footprint);
+/// Bytes of shared memory for the largest of these cases.
 std::size_t shared_bytes_for(const Registry& registry, const std::vector<Case>& cases);
 
 /// The findings of a run, from its samples alone.

@@ -1,6 +1,7 @@
 #include "bench/tune/threshold.hpp"
 
 #include "assay/error.hpp"
+#include "assay/plan.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
@@ -278,7 +279,7 @@ std::optional<RefusedSizes> refusal_at(const ThresholdQuestion& question, Index 
                                        const Machine& machine) {
   const Operation& operation = *question.operation;
   const std::string problem = question.problem_at(size);
-  const double bytes = operation.footprint(problem);
+  const double bytes = memory_for(operation.footprint(problem));
   for (const Contestant* one : {&question.first, &question.second}) {
     const auto reason = operation.unfit(one->variant, problem, {.threads = one->threads});
     if (reason) return RefusedSizes{.by = one->name, .why = *reason};

@@ -1,6 +1,7 @@
 #include "bench/tune/threshold.hpp"
 
 #include "assay/error.hpp"
+#include "assay/plan.hpp"
 #include "core/check/doubling_test.hpp"
 
 #include <gmock/gmock.h>
@@ -99,7 +100,7 @@ TEST(ThresholdQuestions, HaveNoSizesWhereAVariantNeverRuns) {
 
 TEST(ThresholdQuestions, LeaveOutSizesThatDoNotFitInMemory) {
   // 24 bytes an element, three rows: 32 columns take 2,304 bytes.
-  const ThresholdQuestion question = question_of(request(), registry(), {.memory_bytes = 2000});
+  const ThresholdQuestion question = question_of(request(), registry(), {.memory_bytes = memory_for(2000)});
   EXPECT_THAT(question.sizes, Each(Lt(32)));
   ASSERT_THAT(question.refused, SizeIs(1));
   EXPECT_EQ(question.refused[0].by, "memory");

@@ -8,8 +8,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <memory_resource>
 #include <numeric>
 
 namespace assay {
@@ -38,6 +41,14 @@ Agreement outcome_of(Kernel kernel, std::string_view problem = "rows=3,columns=5
 
 void copied(const Problem&, const Input& in, Output& out) {
   for (Index i = 0; i < in.x.size(); ++i) out.y[i] = in.x[i];
+}
+
+TEST(Check, NamesTheCaseWhoseInputFindsNoMemory) {
+  std::array<std::byte, 64> few{};
+  std::pmr::monotonic_buffer_resource memory(few.data(), few.size(), std::pmr::null_memory_resource());
+  const Registry registry = testing::doubling_registry();
+  EXPECT_THAT([&] { registry.at("doubling").open("rows=8,columns=16", {.placement = {.memory = &memory}}); },
+              ThrowsMessage<Error>(HasSubstr("doubling/rows=8,columns=16: finds no memory for its input")));
 }
 
 TEST(Check, LetsARightKernelPass) {

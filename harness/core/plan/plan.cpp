@@ -19,12 +19,12 @@ std::vector<int> thread_counts(const Selection& selection, const Machine& machin
 }
 
 void require_memory(const Case& row, const Operation& operation, const Machine& machine) {
-  const double bytes = operation.footprint(fields_of(operation, row.problem, row.file));
+  const double bytes = memory_for(operation.footprint(fields_of(operation, row.problem, row.file)));
   if (machine.memory_bytes <= 0 || bytes <= machine.memory_bytes) return;
   throw Error(fmt::format("{}/{}", row.operation, row.problem),
-              fmt::format("needs {:.3g} GiB, and {:.3g} GiB are available", bytes / 0x1p30,
-                          machine.memory_bytes / 0x1p30),
-              "give smaller extents");
+              fmt::format("needs {:.3g} GiB, and {:.3g} GiB of {} are available", bytes / 0x1p30,
+                          machine.memory_bytes / 0x1p30, fact_value(machine.facts, "memory", "memory")),
+              "give smaller extents, or lift the limit on memory where there is one");
 }
 
 std::vector<Trial> trials_of(const Case& row, const Operation& operation, const std::vector<int>& threads,
@@ -81,6 +81,8 @@ std::string selection_text(const Selection& selection) {
 }
 
 }  // namespace
+
+double memory_for(double footprint) { return 1.25 * footprint + 64 * 0x1p20; }
 
 std::string workload_hash(const Operation& operation, std::string_view problem, std::uint64_t seed,
                           const std::filesystem::path& file) {

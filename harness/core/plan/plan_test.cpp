@@ -11,6 +11,7 @@
 namespace assay {
 namespace {
 
+using ::testing::AllOf;
 using testing::doubled;
 using testing::Doubling;
 using ::testing::ElementsAre;
@@ -103,7 +104,26 @@ TEST(Plan, RefusesACaseThatDoesNotFitInMemory) {
   Suite huge{.name = "s",
              .cases = {{.operation = "doubling", .problem = "rows=2147483648,columns=2147483648"}}};
   EXPECT_THAT([&] { make_plan(registry, huge, {}, four_cores()); },
-              ThrowsMessage<Error>(HasSubstr("needs 1.03e+11 GiB, and 0.931 GiB are available")));
+              ThrowsMessage<Error>(HasSubstr("needs 1.29e+11 GiB, and 0.931 GiB of memory are available")));
+  Machine limited = four_cores();
+  limited.facts = {{"memory", "1 GiB", false}};
+  EXPECT_THAT([&] { make_plan(registry, huge, {}, limited); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("doubling/rows=2147483648,columns=2147483648: needs"),
+                                         HasSubstr("0.931 GiB of 1 GiB are available"),
+                                         HasSubstr("lift the limit on memory"))));
+}
+
+// 24 bytes an element: 1,048,576 of them take 24 MiB, with a quarter more 30, and the program 64.
+TEST(Plan, LeavesRoomBesideTheFootprint) {
+  const Registry registry = three_variants();
+  const Suite suite{.name = "s", .cases = {{.operation = "doubling", .problem = "rows=1024,columns=1024"}}};
+  const auto plan = [&](double mebibytes) {
+    return [&, mebibytes] {
+      make_plan(registry, suite, {}, {.key = "m", .cores = 1, .memory_bytes = mebibytes * 0x1p20});
+    };
+  };
+  EXPECT_THAT(plan(93), ThrowsMessage<Error>(HasSubstr("are available")));
+  EXPECT_NO_THROW(plan(94)());
 }
 
 // doubling/rows=1,columns=2 is in shard 2 of 0 to 2, doubling/rows=3,columns=4 in shard 0, and both are in

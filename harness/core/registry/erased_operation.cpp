@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 
 namespace assay {
@@ -106,7 +107,12 @@ std::unique_ptr<Workload> ErasedOperation::open(std::string_view problem, Settin
   const auto at = [this, of = std::string(problem)](std::size_t variant, const Context& context) {
     return place(variant, of, context);
   };
-  return detail::workload_of(contract_, variants_, at, parse(problem), std::move(setting));
+  try {
+    return detail::workload_of(contract_, variants_, at, parse(problem), std::move(setting));
+  } catch (const std::bad_alloc&) {
+    throw Error(fmt::format("{}/{}", name(), problem), "finds no memory for its input",
+                "give smaller extents, or lift the limit on memory where there is one");
+  }
 }
 
 void ErasedOperation::add(std::unique_ptr<detail::ErasedVariant> variant, const VariantInfo& origin) {

@@ -41,6 +41,10 @@ std::vector<Trial> make_plan(const Registry& registry, const Suite& suite, const
 std::optional<ShardRecord> shard_record(const Registry& registry, const Suite& suite,
                                         const Selection& selection, const Machine& machine);
 
+/// Bytes of memory that a case of this footprint is to have: a quarter more for guards, alignment and what a
+/// variant keeps, and 64 MiB for the program itself.
+double memory_for(double footprint);
+
 /// The hash that tells workloads apart: results of different workloads are not comparable. Of a problem that
 /// `file` holds, that is by its content. Throws Error where it cannot be read.
 std::string workload_hash(const Operation& operation, std::string_view problem, std::uint64_t seed,
