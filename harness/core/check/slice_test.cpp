@@ -527,6 +527,27 @@ TEST(AuditedSlices, FindThreadsThatNobodyAskedFor) {
               HasSubstr("works with more threads than the one it was given"));
 }
 
+TEST(AuditedSlices, AllowAsManyThreadsAsWereGivenHoweverFewProcessorsThereAre) {
+  Registry registry = testing::doubling_registry();
+  registry.add<Doubling>(
+      {.name = "crowded", .threaded = true, .run = [](const auto&, const Input& in, Output& out) {
+         std::vector<std::jthread> others;
+         for (int i = 1; i < 128; ++i) {
+           others.emplace_back([] {
+             const double end = cpu_seconds_of_thread() + 1e-4;
+             while (cpu_seconds_of_thread() < end) {
+             }
+           });
+         }
+         doubled(in, out);
+       }});
+  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
+  const auto timed = workload->timed(1, {.threads = 128});
+  AuditedSlices slices(*timed, 128, Surroundings::now());
+  for (int i = 0; i < 20; ++i) slices.take(1, false);
+  EXPECT_THAT(slices.audit().fault, IsEmpty());
+}
+
 /// A contract whose problems ask for helpers.
 struct Helped : Doubling {
   static bool has_helpers(const Problem&) { return true; }
