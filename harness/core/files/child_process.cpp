@@ -557,7 +557,8 @@ std::string ChildEnd::text() const {
   if (signal_to_parent != 0)
     return fmt::format("sent signal {} ({}) to the process that started it", signal_to_parent,
                        strsignal(signal_to_parent));
-  if (signal != 0) return fmt::format("was ended by signal {} ({})", signal, strsignal(signal));
+  const char* const word = signal == SIGKILL ? "Killed, as where memory ends" : strsignal(signal);
+  if (signal != 0) return fmt::format("was ended by signal {} ({})", signal, word);
   if (exit_code == cannot_start) return "could not be started";
   return fmt::format("ended with exit code {}", exit_code);
 }

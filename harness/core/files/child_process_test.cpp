@@ -148,6 +148,11 @@ TEST_F(ChildProcess, IsAskedWhetherItsAddressesCanBeFixed) {
   EXPECT_EQ(can_fix_addresses(), can);
 }
 
+TEST_F(ChildProcess, ThatIsKilledMayHaveFoundNoMemory) {
+  EXPECT_EQ(wait_for_children({start_child(sh("kill -KILL $$"))}).text(),
+            "was ended by signal 9 (Killed, as where memory ends)");
+}
+
 TEST_F(ChildProcess, ThatFailsEndsTheOthersAndIsNamed) {
   const pid_t patient = start_child(sh("exec sleep 1000")), failing = start_child(sh("kill -SEGV $$"));
   const ChildEnd end = wait_for_children({patient, failing});
