@@ -1,10 +1,13 @@
 #include "bench/measure/placing.hpp"
 
+#include "core/files/processor_set.hpp"
+
 #include <gtest/gtest.h>
 
 #include <sched.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -96,6 +99,28 @@ TEST(Placing, GivesEachThreadOfATeamACoreOnceTheyHaveWorked) {
     EXPECT_EQ(cores_of(helper.id()).size(), 1U);
     EXPECT_NE(cores_of(helper.id()), cores_of(0));
     EXPECT_EQ(cores_of(idle.id()), all) << "which had no part in it";
+  });
+}
+
+TEST(Placing, GivesMoreThreadsThanThereAreProcessorsTheseInTurn) {
+  elsewhere([] {
+    const std::vector<int> all = cores_of(0);
+    if (all.size() < 2) GTEST_SKIP() << "there is one core";
+    ProcessorSet({all[0], all[1]}).give_to(0);
+    std::array<Helper, 3> helpers;
+    EXPECT_EQ(Placing(all[0]).place(4,
+                                    [&] {
+                                      for (Helper& one : helpers) one.work();
+                                    }),
+              2);
+    std::vector<int> threads_on(static_cast<std::size_t>(all[1]) + 1);
+    for (const Helper& one : helpers) {
+      const std::vector<int> its = cores_of(one.id());
+      ASSERT_EQ(its.size(), 1U);
+      ++threads_on.at(static_cast<std::size_t>(its[0]));
+    }
+    EXPECT_EQ(threads_on[static_cast<std::size_t>(all[0])], 1) << "beside the calling one";
+    EXPECT_EQ(threads_on[static_cast<std::size_t>(all[1])], 2);
   });
 }
 
