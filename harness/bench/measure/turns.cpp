@@ -259,7 +259,9 @@ class Side {
   /// Sides that are to do alike rehearse alike: none, where one of them is from before there was any.
   double rehearsal_seconds() const {
     if (!request_.policy.audited) return Workload::no_rehearsal;
-    return rehearsal_before_timing(*operation_, fields_, request_.trials.size());
+    // The slices that are timed next are judged as often.
+    return std::min(Workload::short_rehearsal,
+                    rehearsal_before_timing(*operation_, fields_, request_.trials.size()));
   }
 
   /// Returns the side that drawn_turns() is about to draw first.

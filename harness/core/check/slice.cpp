@@ -125,7 +125,7 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
   enum class Use { warming, timing, judging };
   // Two more clocks are read: a counter around each call, and around so many drawn ones one that takes a
   // system call.
-  constexpr Index looks = 64;
+  constexpr Index looks = 16;
   Rng rng(secret());
   Calls out;
   std::optional<double> own;
@@ -373,9 +373,13 @@ void AuditedSlices::look_around(const ProcessorSet& processors) {
     find("changed the processors that it may run on");
   }
   constexpr Index seldom = 15;  // a thorough look takes some ten microseconds
+  constexpr double long_slice = 2e-3;
   const bool thorough = audit_.slices == 0 || Rng(secret()).integer(0, seldom) == 0;
+  // Short slices are many, and leave no handler unseen.
+  const bool few =
+      slice_seconds_ > long_slice * static_cast<double>(audit_.slices) || judging_ == Judging::every;
   using Depth = Surroundings::Depth;
-  look_at_state(thorough ? Depth::thorough : Depth::quick);
+  look_at_state(thorough ? Depth::thorough : few ? Depth::quick : Depth::glance);
   if (thorough) look_at_descriptors();
 }
 

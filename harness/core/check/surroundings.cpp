@@ -1,5 +1,6 @@
 #include "core/check/surroundings.hpp"
 
+#include "assay/random.hpp"
 #include "core/files/child_process.hpp"
 #include "core/machine/clock.hpp"
 
@@ -150,11 +151,6 @@ constexpr std::array<std::pair<std::size_t, std::string_view>, 6> named_limits{
 
 constexpr std::size_t first_real_time_signal = 32, signal_of_freeze = 31, end_of_signals = 65;
 
-/// The end of the signals that a look of this depth goes through.
-std::size_t signals_at(Surroundings::Depth depth) {
-  return depth == Surroundings::Depth::thorough ? end_of_signals : first_real_time_signal;
-}
-
 int open_statm() { return open("/proc/self/statm", O_RDONLY | O_CLOEXEC); }
 
 bool same_handler(const struct sigaction& a, const struct sigaction& b) {
@@ -209,25 +205,31 @@ void FloatEnvironment::restore() const {
 Surroundings Surroundings::now() {
   constexpr double patience = 0.05;
   static_cast<void>(seconds_of_a_look());  // before a kernel can have changed the clock
-  Surroundings out = seen(Depth::thorough);
+  Surroundings out = seen(Depth::thorough, signals_at(Depth::thorough));
   out.floats_ = FloatEnvironment::now();
   out.processors_ = ProcessorSet::of_thread();
   out.others_slept_ = others_sleep(patience);
   return out;
 }
 
-Surroundings Surroundings::seen(Depth depth) {
+Surroundings::Signals Surroundings::signals_at(Depth depth) {
+  constexpr std::size_t fourth = 4;
+  if (depth == Depth::glance) return {1 + secret() % fourth, fourth, first_real_time_signal};
+  return {1, 1, depth == Depth::quick ? first_real_time_signal : end_of_signals};
+}
+
+Surroundings Surroundings::seen(Depth depth, const Signals& signals) {
   Surroundings out;
   out.policy_ = sched_getscheduler(0);
   out.priority_ = getpriority(PRIO_PROCESS, 0);
-  for (std::size_t signal = 1; signal < signals_at(depth); ++signal) {
+  for (std::size_t signal = signals.first; signal < signals.end; signal += signals.step) {
     if (signal != signal_of_freeze) sigaction(static_cast<int>(signal), nullptr, &out.handlers_[signal]);
   }
   sigprocmask(SIG_SETMASK, nullptr, &out.blocked_);
   out.timer_ = has_timer();
   siginfo_t found{};
   out.children_ = waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) == 0;
-  if (depth == Depth::quick) return out;
+  if (depth != Depth::thorough) return out;
   out.posix_timers_ = posix_timers();
   std::array<char, 4096> folder{};
   if (getcwd(folder.data(), folder.size()) != nullptr) out.folder_ = folder.data();
@@ -243,9 +245,10 @@ std::string Surroundings::change(Depth depth) const {
   if (const std::string change = floats_.change(); !change.empty()) {
     return "left the floating-point environment with " + change;
   }
-  const Surroundings present = seen(depth);
+  const Signals signals = signals_at(depth);
+  const Surroundings present = seen(depth, signals);
   if (present.policy_ != policy_ || present.priority_ != priority_) return "changed its priority";
-  for (std::size_t signal = 1; signal < signals_at(depth); ++signal) {
+  for (std::size_t signal = signals.first; signal < signals.end; signal += signals.step) {
     const int number = static_cast<int>(signal);
     if (!same_handler(present.handlers_[signal], handlers_[signal]))
       return fmt::format("changed the handler of signal {} ({})", signal, strsignal(number));
@@ -255,7 +258,7 @@ std::string Surroundings::change(Depth depth) const {
   }
   if (present.timer_ && !timer_) return "started a timer";
   if (present.children_ && !children_) return "started a process";
-  if (depth == Depth::quick) return {};
+  if (depth != Depth::thorough) return {};
   if (present.posix_timers_ != posix_timers_) return "started a timer";
   if (present.folder_ != folder_) return "changed the folder that the process is in";
   if (present.new_files_ != new_files_) return "changed the permissions of new files (umask)";
@@ -286,7 +289,7 @@ void Surroundings::restore() const {
   sched_param parameters{};
   sched_setscheduler(0, policy_, &parameters);
   setpriority(PRIO_PROCESS, 0, priority_);
-  const Surroundings present = seen(Depth::thorough);
+  const Surroundings present = seen(Depth::thorough, signals_at(Depth::thorough));
   for (std::size_t signal = 1; signal < handlers_.size(); ++signal) {
     if (same_handler(present.handlers_[signal], handlers_[signal])) continue;
     sigaction(static_cast<int>(signal), &handlers_[signal], nullptr);

@@ -32,10 +32,11 @@ class FloatEnvironment {
 /// The state of the calling thread and the process. Read in some microseconds: the floating-point
 /// environment, the processors that it may run on, the priority, signal handlers and blocked signals, timers,
 /// children, and whether all other threads sleep. Thoroughly, in some ten: the handlers of real-time signals,
-/// timers of POSIX, the folder, the mask of new files, and limits.
+/// timers of POSIX, the folder, the mask of new files, and limits. At a glance, every fourth handler is read,
+/// from a drawn one on: a system call for each takes some machines longer than a short slice.
 class Surroundings {
  public:
-  enum class Depth { quick, thorough };
+  enum class Depth { glance, quick, thorough };
   static Surroundings now();
   /// The first difference of the present ones, in words; empty when there is none.
   std::string change(Depth depth = Depth::thorough) const;
@@ -49,7 +50,11 @@ class Surroundings {
 
  private:
   /// Without the floating-point environment, processors and other threads.
-  static Surroundings seen(Depth depth);
+  struct Signals {
+    std::size_t first, step, end;
+  };
+  static Signals signals_at(Depth depth);
+  static Surroundings seen(Depth depth, const Signals& signals);
   FloatEnvironment floats_;
   ProcessorSet processors_;
   bool others_slept_ = false;
