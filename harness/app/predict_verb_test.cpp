@@ -38,8 +38,9 @@ const char* const job = R"({"schema": "assay.job/1", "job": "j", "dataset": {"tr
 
 TEST(PredictVerb, PredictsFromStepTimesAndWhatIsKnownBeside) {
   const ScratchFile file(steps), markdown;
-  const Ran ran =
-      run({.files = {file.path()}, .facts = {.train = 1000, .batch = 100}, .markdown = markdown.path()});
+  const Ran ran = run({.files = {file.path()},
+                       .facts = {.train = 1000, .batch = 100},
+                       .outputs = {.markdown = markdown.path(), .page = {}, .json = {}}});
   EXPECT_EQ(ran.code, exit_code::passed);
   EXPECT_THAT(ran.output, AllOf(HasSubstr("10 steps of 100"), HasSubstr("PREDICTED: 1.000 s")));
   EXPECT_THAT(read_file(markdown.path()), HasSubstr("PREDICTED: 1.000 s"));
