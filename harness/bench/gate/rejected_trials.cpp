@@ -161,6 +161,22 @@ TimedFinding rejected_by_gate(const TimedCase& timed, const std::filesystem::pat
     const bool named = failure.key == request.trials.at(1).key;
     (named ? out.reason : out.astray) =
         fmt::format("{} {}", named ? "it" : "naive is blamed: it", failure.failure.reason);
+  } catch (const ChildCrash& crash) {
+    // As in a gate: it was who ends a side alone, too.
+    const auto ends_alone = [&](std::size_t trial) {
+      PairRequest alone = request;
+      alone.trials = {request.trials.at(trial)};
+      try {
+        static_cast<void>(sample(alone, hooks));
+        return false;
+      } catch (const ChildCrash&) {
+        return true;
+      }
+    };
+    const bool named = !ends_alone(0) && ends_alone(1);
+    (named ? out.reason : out.astray) =
+        fmt::format("{}: {}", named ? "it ended its process while no kernel was called" : "nobody is named",
+                    crash.what());
   } catch (const std::exception& failure) {
     out.astray = fmt::format("nobody is named: {}", failure.what());
   }
