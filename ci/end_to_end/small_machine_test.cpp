@@ -94,7 +94,8 @@ TEST_F(SmallMachine, RunsManyMoreThreadsThanItHasProcessorsAndNamesNobody) {
       run("timeout 300 ", "run --suite tiny.json -k 'gemm/threaded' --threads 128 --launches 1 -o r.json");
   EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
   int crowded = 0;
-  for (const Json& trial : Json::parse(folder_.read("r.json")).at("trials")) {
+  const Json results = Json::parse(folder_.read("r.json"));
+  for (const Json& trial : results.at("trials")) {
     EXPECT_TRUE(trial.at("agreement").at("agrees").get<bool>()) << trial.dump();
     EXPECT_FALSE(trial.contains("failure") || trial.contains("impossible")) << trial.dump();
     EXPECT_EQ(trial.at("launches").size(), 1U) << trial.dump();
