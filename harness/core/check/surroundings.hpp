@@ -49,11 +49,12 @@ class Surroundings {
   const ProcessorSet& processors() const { return processors_; }
 
  private:
-  /// Without the floating-point environment, processors and other threads.
+  /// The numbers that a look of some depth goes through.
   struct Signals {
     std::size_t first, step, end;
   };
   static Signals signals_at(Depth depth);
+  /// Without the floating-point environment, processors and other threads.
   static Surroundings seen(Depth depth, const Signals& signals);
   FloatEnvironment floats_;
   ProcessorSet processors_;
