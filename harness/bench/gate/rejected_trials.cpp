@@ -164,10 +164,8 @@ TimedFinding rejected_by_gate(const TimedCase& timed, const std::filesystem::pat
   } catch (const ChildCrash& crash) {
     // As in a gate: it was who ends a side alone, too.
     const auto ends_alone = [&](std::size_t trial) {
-      PairRequest alone = request;
-      alone.trials = {request.trials.at(trial)};
       try {
-        static_cast<void>(sample(alone, hooks));
+        static_cast<void>(sample(with_one_trial(request, trial), hooks));
         return false;
       } catch (const ChildCrash&) {
         return true;

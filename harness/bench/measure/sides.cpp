@@ -141,14 +141,6 @@ void compare_precision(const PairRequest& request, std::vector<std::vector<TurnS
   }
 }
 
-PairRequest with_one_trial(const PairRequest& request, std::size_t trial) {
-  PairRequest out = request;
-  out.trials = {request.trials[trial]};
-  for (std::vector<double>& side : out.slowdowns) side = {side[trial]};
-  if (!out.patience.empty()) out.patience = {request.patience[trial]};
-  return out;
-}
-
 /// Where a kernel of a side answered in its place, or changed the code that judges and times it, no answer of
 /// the side counts: throws SideFailure where there is one trial, and else ChildCrash, since any may have done
 /// so.
@@ -333,6 +325,14 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
 }
 
 }  // namespace
+
+PairRequest with_one_trial(const PairRequest& request, std::size_t trial) {
+  PairRequest out = request;
+  out.trials = {request.trials[trial]};
+  for (std::vector<double>& side : out.slowdowns) side = {side[trial]};
+  if (!out.patience.empty()) out.patience = {request.patience[trial]};
+  return out;
+}
 
 void describe(Fields& f, DescriptionRequest& request) {
   f("threads", request.threads, {.low = 1, .high = most_threads});

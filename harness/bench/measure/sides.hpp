@@ -104,6 +104,9 @@ std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng);
 /// all sides.
 std::pair<std::string, std::string> drawn_padding(Rng& rng);
 
+/// The same question for one of its trials.
+PairRequest with_one_trial(const PairRequest& request, std::size_t trial);
+
 using SampleSides = std::function<std::vector<std::vector<TurnSample>>(const PairRequest&, const Hooks&)>;
 
 /// The samples of each side. A trial against which something is held is sampled again in processes of its
