@@ -172,8 +172,8 @@ ProgramImage::ProgramImage(ElfFile elf) : elf_(std::move(elf)) {
   // Keeps the first of several names of one address, so that both programs choose the same.
   const auto keep_first = [](auto& all) {
     std::ranges::sort(all, {}, [](const auto& one) { return std::pair(one.address, one.name); });
-    const auto others = std::ranges::unique(all, {}, [](const auto& one) { return one.address; });
-    all.erase(others.begin(), others.end());
+    const auto same = [](const auto& a, const auto& b) { return a.address == b.address; };
+    all.erase(std::unique(all.begin(), all.end(), same), all.end());
   };
   keep_first(functions_);
   keep_first(named_);
