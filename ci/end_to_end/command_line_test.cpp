@@ -70,29 +70,18 @@ TEST_F(Program, ShowsEveryKnownBadVariantRejected) {
   EXPECT_EQ(run("run --suite tiny.json -k known_bad").exit_code, 2);
 }
 
-// These try to behave in processes that check, or need many slices to be seen. The rest is tested with the
-// kernels.
-TEST_F(Program, RejectsCheatsThatWaitForTheClockAndPassesAnHonestKernel) {
-  const Finished done =
-      run("check --known-cheats -k "
-          "'by_command_line|by_environment|first_calls_only|pins_itself|packed_weights' --json "
-          "c.json");
-  EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
-  EXPECT_THAT(done.last_lines(1), HasSubstr("AS IT SHOULD BE: 4 cheats rejected, 1 honest variants passed"));
-  const Json told = Json::parse(folder_.read("c.json"));
-  EXPECT_EQ(told.at("schema"), "assay.known_cheats/1");
-  EXPECT_EQ(told.at("variants").at(0).at("name"), "gemm/by_command_line");
-  EXPECT_EQ(told.at("variants").at(0).at("check").at("rejected"), 1);
-  EXPECT_EQ(told.at("variants").at(0).at("gate").at("rejected"), 1);
-}
-
 TEST_F(Program, FailsWhenAnHonestKernelIsSaidToCheatOrACheatToBeHonest) {
   const Finished framed = run("check --known-cheats -k gemm/planted", "framed");
   EXPECT_EQ(framed.exit_code, 1) << framed.output << framed.errors;
   EXPECT_THAT(framed.last_lines(1), HasSubstr("NOT REJECTED: gemm/planted"));
-  const Finished disguised = run("check --known-cheats -k gemm/planted", "disguised");
+  const Finished disguised = run("check --known-cheats -k gemm/planted --json c.json", "disguised");
   EXPECT_EQ(disguised.exit_code, 1) << disguised.output << disguised.errors;
   EXPECT_THAT(disguised.last_lines(1), HasSubstr("REJECTED THOUGH HONEST: gemm/planted"));
+  const Json told = Json::parse(folder_.read("c.json"));
+  EXPECT_EQ(told.at("schema"), "assay.known_cheats/1");
+  EXPECT_EQ(told.at("variants").at(0).at("name"), "gemm/planted");
+  EXPECT_EQ(told.at("variants").at(0).at("check").at("rejected"), 1);
+  EXPECT_EQ(told.at("variants").at(0).at("gate").at("rejected"), 1);
 }
 
 TEST_F(Program, RefusesAFilterThatSelectsNoKnownCheat) {
