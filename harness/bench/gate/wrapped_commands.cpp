@@ -306,11 +306,12 @@ TwoBuilds gate_of_commands(const WrappedCommand& base, const WrappedCommand& hea
   ReportedTimes of_base, of_head;
   double longest = 0;
   std::array<bool, launch_sides> computes{};
-  // Beside other work a command may seem to wait once.
-  constexpr int looks = 3;
+  // Beside other work a command may seem to wait more than once.
+  constexpr int looks = 3, looks_at_short = 12;
+  constexpr double short_command = 0.1;
   const auto look_again = [&](int run_before) {
-    return run_before < looks && !(computes[base_side] && computes[head_side]) &&
-           looks * looks * longest < run.budget_seconds;
+    return run_before < (longest < short_command ? looks_at_short : looks) &&
+           !(computes[base_side] && computes[head_side]) && looks * looks * longest < run.budget_seconds;
   };
   for (int i = 0; i < timing.warmups || look_again(i); ++i) {
     for (const auto side : {base_side, head_side}) {
