@@ -67,7 +67,7 @@ found=$(
       standard = what ~ /^<[a-z_0-9]+>$/
       ours = header ~ /^assay\//
       from_c = what ~ /^<([a-z]+\/)*[a-z0-9_]+\.h>$/ && header !~ /^(fmt|nlohmann|benchmark|gtest|gmock|hwy)\//
-      for_tests = is_test && header ~ /^(gtest|gmock)\//
+      for_tests = is_test && header ~ /^(gtest|gmock)\/|_test\.hpp$/
 
       if (header ~ /^(benchmark|CLI)\// && !is_cpp)
         fail("Google Benchmark and CLI11 are included by .cpp files only")

@@ -1,5 +1,6 @@
 // Whether every judge bites: corrupt a right output of each linked operation and demand that it objects.
 
+#include "core/check/teeth_test.hpp"
 #include "assay/ops/gemm.hpp"
 #include "assay/registry.hpp"
 
@@ -41,7 +42,8 @@ TEST_P(Teeth, NoCorruptionSurvives) {
     const auto workload = operation.open(problem, {.fill = fill, .rng = Rng(seed)});
     const Agreement right = workload->check(0, {}, Workload::no_rehearsal);
     ASSERT_TRUE(right.agrees) << problem << ": " << right.detail;
-    EXPECT_THAT(workload->surviving_corruptions(seed, tries(operation, problem)), ::testing::IsEmpty())
+    EXPECT_THAT(testing::surviving_corruptions(*workload, seed, tries(operation, problem)),
+                ::testing::IsEmpty())
         << problem << " seed " << seed;
   }
 }
@@ -59,7 +61,7 @@ TEST_P(Teeth, NoRenewalOfTheInputGoesUnnoticed) {
     if (operation.footprint(problem) > 1e6) continue;
     const std::uint64_t seed = fnv1a(problem);
     const auto workload = operation.open(problem, {.fill = fill, .rng = Rng(seed)});
-    shown += workload->renewals_that_show(seed, 16);
+    shown += testing::renewals_that_show(*workload, seed, 16);
     ++looked_at;
   }
   // Inputs of an element or two often have the same output.
@@ -75,7 +77,7 @@ TEST_P(Teeth, BiteInUnitsAsInTheWholeOutput) {
   for (const std::string& problem : operation.corner_cases()) {
     const std::uint64_t seed = fnv1a(problem);
     const auto workload = operation.open(problem, {.fill = fill, .rng = Rng(seed)});
-    EXPECT_THAT(workload->faults_of_units(seed, operation.footprint(problem) > 100e3 ? 3 : 8),
+    EXPECT_THAT(testing::faults_of_units(*workload, seed, operation.footprint(problem) > 100e3 ? 3 : 8),
                 ::testing::IsEmpty())
         << problem << " seed " << seed;
   }
@@ -94,8 +96,8 @@ TEST(TeethOfAJudge, AreMissedWhereItNeverObjects) {
        }});
   const auto workload = registry.at(Toothless::name).open("m=1,n=1,k=1", {});
   // One element has no neighbour to be swapped with: zeroed, negated and unwritten remain.
-  EXPECT_EQ(workload->surviving_corruptions(1, 1).size(), 3U);
-  EXPECT_EQ(workload->renewals_that_show(1, 8), 0);
+  EXPECT_EQ(testing::surviving_corruptions(*workload, 1, 1).size(), 3U);
+  EXPECT_EQ(testing::renewals_that_show(*workload, 1, 8), 0);
 }
 
 /// A contract whose expectation for units is that of their neighbours.
@@ -124,11 +126,12 @@ std::unique_ptr<Workload> workload_of(Registry& registry) {
 TEST(TeethInUnits, AreMissedWhereTheyBiteElsewhere) {
   Registry right;
   const auto bites = workload_of<Gemm>(right);
-  EXPECT_GT(bites->renewals_that_show(1, 32), 0.9);
-  EXPECT_THAT(bites->faults_of_units(1, 8), ::testing::IsEmpty());
+  EXPECT_THAT(testing::faults_of_units(*bites, 1, 8), ::testing::IsEmpty());
+  EXPECT_GT(testing::renewals_that_show(*bites, 1, 32), 0.9);
 
   Registry askew;
-  EXPECT_THAT(workload_of<Askew>(askew)->faults_of_units(1, 8), ::testing::Not(::testing::IsEmpty()));
+  EXPECT_THAT(testing::faults_of_units(*workload_of<Askew>(askew), 1, 8),
+              ::testing::Not(::testing::IsEmpty()));
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryOperation, Teeth,

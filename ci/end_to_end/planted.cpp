@@ -176,15 +176,7 @@ class PlantedWorkload final : public Workload {
     auto timed = real_->timed(variant, context);
     return variant == variant_ ? wrap_(std::move(timed)) : std::move(timed);
   }
-  double renewals_that_show(std::uint64_t seed, int tries) override {
-    return real_->renewals_that_show(seed, tries);
-  }
-  std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) override {
-    return real_->faults_of_units(seed, tries);
-  }
-  std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) override {
-    return real_->surviving_corruptions(seed, tries);
-  }
+  detail::NaiveOutput naive_output(std::uint64_t seed) override { return real_->naive_output(seed); }
 
  private:
   std::unique_ptr<Workload> real_;

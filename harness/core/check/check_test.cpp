@@ -4,6 +4,7 @@
 
 #include "assay/error.hpp"
 #include "core/check/doubling_test.hpp"
+#include "core/check/teeth_test.hpp"
 
 #include <gmock/gmock.h>
 
@@ -390,7 +391,7 @@ TEST(Teeth, FindsNoSurvivorWhereTheJudgeLooksAtEverything) {
   const Registry registry = testing::doubling_registry();
   const auto workload =
       registry.at("doubling").open("rows=3,columns=5", {.fill = Fill::uniform, .rng = Rng(3)});
-  EXPECT_THAT(workload->surviving_corruptions(1, 20), IsEmpty());
+  EXPECT_THAT(testing::surviving_corruptions(*workload, 1, 20), IsEmpty());
 }
 
 /// A judge that forgets the last column, as a hurried author might.
@@ -414,7 +415,7 @@ TEST(Teeth, FindsTheCorruptionsThatAToothlessJudgeLetsPass) {
   registry.add<Toothless>({.name = "naive", .run = doubled});
   const auto workload =
       registry.at("toothless").open("rows=3,columns=5", {.fill = Fill::uniform, .rng = Rng(3)});
-  EXPECT_THAT(workload->surviving_corruptions(1, 20), Not(IsEmpty()));
+  EXPECT_THAT(testing::surviving_corruptions(*workload, 1, 20), Not(IsEmpty()));
 }
 
 TEST(Check, FindsAKernelThatIsRightForTheSizesOfTheSuiteOnly) {

@@ -182,7 +182,7 @@ struct Expected {
 Held held(const PluginTensor& tensor, const Placement& placement) {
   Held out{&tensor, detail::GuardedBlock::placed(tensor.width() * static_cast<std::size_t>(tensor.size()),
                                                  tensor.width(), placement)};
-  detail::poison(out.view(), 0, tensor.size());
+  detail::poison(out.view());
   return out;
 }
 const Held& of(const PluginTensor& tensor, const std::vector<Held>& all) {

@@ -256,8 +256,8 @@ class ErasedTimed final : public Timed {
   /// output is judged, the poison of elements that were never written.
   void overwrite(const BufferView& part, bool in_units, Rng& rng) const {
     part.block->mend();
-    if (!in_units || part.type != ElementType::f32) return poison(part, 0, part.size);
-    constexpr Index most = 1 << 14, run = 16;
+    if (!in_units || part.type != ElementType::f32) return poison(part);
+    constexpr Index most = 1 << 12, run = 16;
     Setting setting{.fill = subject_.setting.fill, .rng = Rng(rng.next())};
     const auto draw = [&](Index begin, Index end) {
       auto* const data = reinterpret_cast<float*>(part.data);
@@ -328,113 +328,6 @@ class ErasedTimed final : public Timed {
   int far_worse_ = 0;             ///< outputs
 };
 
-template <class T>
-T loaded(const std::byte* element) {
-  T value;
-  std::memcpy(&value, element, sizeof value);
-  return value;
-}
-
-/// Whether two numbers differ, other than as zeros of both signs do, and as any two NaNs that were written.
-template <class T>
-bool numbers_differ(T a, T b) {
-  if (std::isnan(a) && std::isnan(b)) return is_poison(a) != is_poison(b);
-  return !(a == b);
-}
-
-bool differ(const BufferView& part, const std::byte* a, const std::byte* b) {
-  if (part.type == ElementType::f32) return numbers_differ(loaded<float>(a), loaded<float>(b));
-  if (part.type == ElementType::f64) return numbers_differ(loaded<double>(a), loaded<double>(b));
-  return std::memcmp(a, b, part.width) != 0;
-}
-
-void negate(const BufferView& part, std::byte* element) {
-  if (part.type == ElementType::f32 || part.type == ElementType::f64) {
-    element[part.width - 1] ^= std::byte{0x80};
-  } else if (part.is_number) {
-    std::uint64_t bits = 0;  // little-endian: narrower ones come first
-    std::memcpy(&bits, element, part.width);
-    bits = -bits;
-    std::memcpy(element, &bits, part.width);
-  } else {
-    std::memset(element, 0x5a, part.width);
-  }
-}
-
-/// Spoils `tries` random elements of an output in each of four ways, and lists those that were judged to
-/// agree all the same. The output is as before when this returns.
-void spoil(const BufferView& part, Rng& rng, int tries, const std::function<bool()>& agrees,
-           std::vector<std::string>& survivors) {
-  if (part.size == 0) return;
-  using Element = std::vector<std::byte>;
-  const auto kept = [&](Index at) { return Element(part.element(at), part.element(at) + part.width); };
-  const auto store = [&](Index at, const Element& value) { std::ranges::copy(value, part.element(at)); };
-  for (int attempt = 0; attempt < tries; ++attempt) {
-    for (const std::string_view how : {"zeroed", "negated", "unwritten", "swapped"}) {
-      const Index at = rng.integer(0, part.size - 1);
-      const Index next = at + 1 < part.size ? at + 1 : 0;
-      const Element before = kept(at), before_next = kept(next);
-      if (how == "swapped") {
-        store(at, before_next);
-        store(next, before);
-      } else if (how == "unwritten") {
-        poison(part, at, at + 1);
-      } else if (how == "zeroed") {
-        std::memset(part.element(at), 0, part.width);
-      } else {
-        negate(part, part.element(at));
-      }
-      if (differ(part, before.data(), part.element(at)) && agrees())
-        survivors.push_back(fmt::format("{}[{}] {}", part.name, at, how));
-      store(next, before_next);
-      store(at, before);
-    }
-  }
-}
-
-/// Looks for differences between judgements of the whole output and in units, for the output that is right
-/// and for `tries` that differ from it in one element of `part`, which is as before when this returns.
-void compare_units(const BufferView& part, Index units, Rng& rng, int tries,
-                   const std::function<Agreement()>& whole,
-                   const std::function<Agreement(std::vector<Index>)>& in_units,
-                   std::vector<std::string>& faults) {
-  const auto between = [](Index begin, Index end) {
-    std::vector<Index> out;
-    for (Index unit = begin; unit < end; ++unit) out.push_back(unit);
-    return out;
-  };
-  // How many elements were compared is said behind the semicolon.
-  const auto text = [](const Agreement& found) { return found.detail.substr(0, found.detail.find(';')); };
-  const auto compare = [&](const std::string& what, const Agreement& expected, const Agreement& found) {
-    const bool same = expected.agrees == found.agrees && expected.worst_error == found.worst_error;
-    if (same && text(expected) == text(found)) return;
-    faults.push_back(what + ": whole '" + text(expected) + "', in units '" + text(found) + "'");
-  };
-  compare("a right output", whole(), in_units(between(0, units)));
-  if (part.type != ElementType::f32) return;
-  auto* const elements = reinterpret_cast<float*>(part.data);
-  for (int attempt = 0; attempt < tries && part.size > 0; ++attempt) {
-    const Index at = rng.integer(0, part.size - 1);
-    const float before = elements[at];
-    // An element that a right call does not write belongs to no unit.
-    if (!std::isfinite(before)) continue;
-    elements[at] += 1 + std::abs(before);
-    if (const Agreement wrong = whole(); !wrong.agrees) {
-      const std::string what = fmt::format("{}[{}] increased", part.name, at);
-      Index low = 0, high = units;
-      while (high - low > 1) {
-        const Index middle = low + (high - low) / 2;
-        (in_units(between(low, middle)).agrees ? low : high) = middle;
-      }
-      compare(what, wrong, in_units({low}));
-      std::vector<Index> some{low};
-      for (int i = 0; i < 8; ++i) some.push_back(rng.integer(0, units - 1));
-      compare(what, wrong, in_units(increasing(some)));
-    }
-    elements[at] = before;
-  }
-}
-
 class ErasedWorkload final : public Workload {
  public:
   ErasedWorkload(const ErasedContract& contract, const Variants& variants, Placing place, Owned problem,
@@ -482,51 +375,18 @@ class ErasedWorkload final : public Workload {
     return std::make_unique<ErasedTimed>(*variants_.at(variant), context, subject_, shared_output_.get());
   }
 
-  double renewals_that_show(std::uint64_t seed, int tries) override {
-    if (std::ranges::all_of(subject_.content.parts(), [](const BufferView& part) {
-          return part.size == 0 || part.role == Role::steady || part.role == Role::constant;
-        }))
-      return 1;
-    const Owned output = subject_.fresh_output();
-    ErasedTimed timed(*variants_.at(naive), Context{}, subject_, output.get());
-    Rng rng(seed);
-    int shown = 0;
-    for (int i = 0; i < tries; ++i) {
-      timed.arm(rng.next());
-      timed.renew(rng.next(), Renewal::untimed);
-      timed.call_unwatched();
-      timed.renew(rng.next(), Renewal::untimed);
-      if (!timed.judge(rng.next()).agrees) ++shown;
-    }
-    subject_.content.restore();
-    return static_cast<double>(shown) / tries;
-  }
-
-  std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) override {
-    const auto units = subject_.contract.units(subject_.problem.get());
-    if (!units) return {};
-    std::vector<std::string> faults;
-    const Owned output = written_by_naive();
-    Rng rng(seed);
-    const auto whole = [&] { return judge(output); };
-    const auto in_units = [&](std::vector<Index> some) {
-      return subject_.judge_in(output.get(), std::move(some), seed);
-    };
-    for (const BufferView& part : subject_.contract.outputs(output.get())) {
-      compare_units(part, *units, rng, tries, whole, in_units, faults);
-    }
-    return faults;
-  }
-
-  std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) override {
-    const Owned output = written_by_naive();
-    std::vector<std::string> survivors;
-    Rng rng(seed);
-    for (const BufferView& part : subject_.contract.outputs(output.get())) {
-      spoil(
-          part, rng, tries, [&] { return judge(output).agrees; }, survivors);
-    }
-    return survivors;
+  NaiveOutput naive_output(std::uint64_t seed) override {
+    Owned output = written_by_naive();
+    void* const its = output.get();
+    return {.inputs = subject_.content.parts(),
+            .outputs = subject_.contract.outputs(its),
+            .units = subject_.contract.units(subject_.problem.get()),
+            .judge = [this, its] { return subject_.judge(expected(), its); },
+            .judge_in =
+                [this, its, seed](std::vector<Index> units) {
+                  return subject_.judge_in(its, increasing(std::move(units)), seed);
+                },
+            .owned = std::move(output)};
   }
 
  private:
@@ -563,19 +423,13 @@ class ErasedWorkload final : public Workload {
 
 }  // namespace
 
-void poison(const BufferView& part, Index begin, Index end) {
-  std::array<std::byte, sizeof(double)> value;
-  const auto set = [&](const auto& element) { std::memcpy(value.data(), &element, sizeof element); };
-  if (part.type == ElementType::f32) {
-    set(poison_value<float>());
-  } else if (part.type == ElementType::f64) {
-    set(poison_value<double>());
-  } else {  // bytes, whatever the type
-    std::memset(part.element(begin), static_cast<int>(poison_value<std::uint8_t>()),
-                static_cast<std::size_t>(end - begin) * part.width);
-    return;
-  }
-  for (Index i = begin; i < end; ++i) std::memcpy(part.element(i), value.data(), part.width);
+void poison(const BufferView& part) {
+  const auto fill = [&](const auto& value) {
+    for (Index i = 0; i < part.size; ++i) std::memcpy(part.element(i), &value, sizeof value);
+  };
+  if (part.type == ElementType::f32) return fill(poison_value<float>());
+  if (part.type == ElementType::f64) return fill(poison_value<double>());
+  std::memset(part.data, poison_value<std::uint8_t>(), part.bytes());  // whatever the type
 }
 
 std::unique_ptr<Workload> workload_of(const ErasedContract& contract, const Variants& variants, Placing place,

@@ -16,8 +16,8 @@ class Surroundings;
 
 namespace assay::detail {
 
-/// Gives the elements [begin, end) the value of poison_value().
-void poison(const BufferView& part, Index begin, Index end);
+/// Gives all elements the value of poison_value().
+void poison(const BufferView& part);
 
 /// A few slices of calls of a kernel that is prepared after this was made, each judged. Defined in
 /// core/check.

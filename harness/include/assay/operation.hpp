@@ -319,7 +319,8 @@ struct NamedValue {
 
 namespace detail {
 class ErasedVariant;
-}
+struct NaiveOutput;
+}  // namespace detail
 
 /// The change of an input before a call.
 enum class Renewal {
@@ -380,14 +381,8 @@ class Workload {
   static constexpr double no_rehearsal = 0, short_rehearsal = 2e-3;
   /// The variant made ready. All Timed of one workload write to one output, so that none has better pages.
   virtual std::unique_ptr<Timed> timed(std::size_t variant, const Context& context) = 0;
-  /// Returns the share of `tries` seeded renewals of the input after which the answer from before is judged
-  /// to be wrong. 1 where nothing of the input changes.
-  virtual double renewals_that_show(std::uint64_t seed, int tries) = 0;
-  /// Makes `tries` changes of each part of a correct output, and returns where a judgement in units differs
-  /// from that of the whole output. None where the contract defines no units().
-  virtual std::vector<std::string> faults_of_units(std::uint64_t seed, int tries) = 0;
-  /// Corrupts a correct output in `tries` seeded ways per part and returns those that the judge let pass.
-  virtual std::vector<std::string> surviving_corruptions(std::uint64_t seed, int tries) = 0;
+  /// For tests of the contract, which spoil it.
+  virtual detail::NaiveOutput naive_output(std::uint64_t seed) = 0;
 };
 
 /// A contract with all its registered variants, types erased.

@@ -6,6 +6,7 @@
 #include "assay/operation.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -53,6 +54,15 @@ struct BufferView {
   std::size_t bytes() const { return static_cast<std::size_t>(size) * width; }
   std::byte* element(Index at) const { return data + static_cast<std::size_t>(at) * width; }
   bool is_start() const { return updates >= 0; }
+};
+
+/// An output that naive wrote, and its judge. The workload that it comes from must outlive it.
+struct NaiveOutput {
+  std::vector<BufferView> inputs, outputs;
+  std::optional<Index> units;  ///< that the output can be judged in
+  std::function<Agreement()> judge;
+  std::function<Agreement(std::vector<Index>)> judge_in;  ///< these units
+  Owned owned;
 };
 
 /// Draws elements of a part of an input: BufferView::salt knows their type.
