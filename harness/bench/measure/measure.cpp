@@ -21,6 +21,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <memory_resource>
+#include <new>
+#include <span>
 #include <utility>
 
 namespace assay {
@@ -106,6 +109,14 @@ void note_other_clock(Ready& trial) {
     trial.sample->figures[std::string(tag_of_other_clock)] = *seconds;
 }
 
+/// Memory for the buffers of one case after the other: it takes virtual machines longer to give fresh pages
+/// than it takes to measure.
+std::span<std::byte> memory_of_buffers() {
+  constexpr std::size_t bytes = std::size_t{1} << 28;
+  static const std::unique_ptr<std::byte[]> all(new (std::nothrow) std::byte[bytes]);
+  return {all.get(), all ? bytes : 0};
+}
+
 using Taken = std::function<void(std::span<const TrialSample>)>;
 
 /// `first`: the position of the first of these trials among all. Samples are handed over before their kernels
@@ -116,8 +127,12 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
   const MeasurePolicy& policy = request.policy;
   const Operation& operation = registry.at(trials.front().operation);
   const std::string fields = fields_of(operation, trials.front().problem, trials.front().file);
-  const auto workload = operation.open(
-      fields, {.fill = operation.fills().back(), .rng = Rng(policy.seed), .file = trials.front().file});
+  const std::span<std::byte> place = memory_of_buffers();
+  std::pmr::monotonic_buffer_resource memory(place.data(), place.size());
+  const auto workload = operation.open(fields, {.fill = operation.fills().back(),
+                                                .rng = Rng(policy.seed),
+                                                .placement = {.memory = &memory},
+                                                .file = trials.front().file});
   std::vector<Ready> ready;
   std::vector<Burst> bursts;
   ready.reserve(trials.size());

@@ -87,6 +87,7 @@ class Side {
   Side(const Registry& registry, const TurnsRequest& request, SharedRegion& region)
       : registry_(registry),
         request_(request),
+        region_(region),
         board_(*reinterpret_cast<Board*>(region.data())),
         arena_(region.data() + board_bytes, region.bytes() - board_bytes, std::pmr::null_memory_resource()),
         baton_(board_, request.side),
@@ -124,7 +125,9 @@ class Side {
     operation_ = &registry_.at(trial.operation);
     file_ = trial.file;
     fields_ = fields_of(*operation_, trial.problem, file_);
+    const Cost cost = operation_->cost(fields_);
     in_turn(everybody_, 0, [&] {
+      region_.map_pages(board_bytes + static_cast<std::size_t>(cost.bytes_read + cost.bytes_written));
       workload_ = operation_->open(fields_, setting(&arena_));
       static_cast<void>(workload_->timed(0, {}));  // makes the output that all variants share
     });
@@ -133,7 +136,7 @@ class Side {
   Setting setting(std::pmr::memory_resource* memory) const {
     return {.fill = operation_->fills().back(),
             .rng = Rng(request_.policy.seed),
-            .placement = {.memory = memory},
+            .placement = {.memory = memory, .shared = true},
             .file = file_};
   }
 
@@ -301,6 +304,7 @@ class Side {
 
   const Registry& registry_;
   const TurnsRequest& request_;
+  SharedRegion& region_;
   Board& board_;
   /// Hands out the region from its start on: processes that ask for the same sizes in the same order get the
   /// same addresses.
@@ -351,6 +355,15 @@ SharedRegion SharedRegion::mapped(int descriptor) {
   if (fstat(descriptor, &status) != 0) fail("is not what was handed over");
   if (inherited > 0) munmap(reinterpret_cast<void*>(address), inherited);
   return {descriptor, static_cast<std::size_t>(status.st_size)};
+}
+
+void SharedRegion::map_pages(std::size_t bytes) {
+  const std::size_t wanted = std::min(bytes, bytes_);
+  if (wanted <= mapped_bytes_) return;
+  mapped_bytes_ = wanted;
+#ifdef MADV_POPULATE_WRITE
+  madvise(data_, wanted, MADV_POPULATE_WRITE);
+#endif
 }
 
 SliceSeed::SliceSeed(Board& board, std::int64_t slice)

@@ -37,12 +37,15 @@ class SharedRegion {
   int descriptor() const { return descriptor_; }
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
+  /// Maps so many pages together, where the system can: one by one, as they are touched, they take virtual
+  /// machines twice as long.
+  void map_pages(std::size_t bytes);
 
  private:
   SharedRegion(int descriptor, std::size_t bytes);
   int descriptor_;
   std::byte* data_ = nullptr;
-  std::size_t bytes_;
+  std::size_t bytes_, mapped_bytes_ = 0;
 };
 
 /// Each side has a bit by which it is woken.

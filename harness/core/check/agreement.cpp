@@ -153,6 +153,16 @@ constexpr auto in_order = [](std::size_t i) { return static_cast<Index>(i); };
 
 }  // namespace
 
+Expectation::Expectation(Positions positions) : Positions(std::move(positions)) {
+  constexpr std::size_t many =
+      4 << 20;  // shorter ones come from the heap, where kernels get such memory later
+  for (std::vector<double>* const numbers : {&value, &bound}) {
+    numbers->reserve(static_cast<std::size_t>(size()));
+    if (numbers->capacity() >= many)
+      detail::prefer_large_pages(numbers->data(), sizeof(double) * numbers->capacity());
+  }
+}
+
 std::optional<double> gap_of(const Figure& figure) {
   if (!figure.bound || *figure.bound == 0) return std::nullopt;
   return std::abs(figure.value - *figure.bound) / std::abs(*figure.bound);

@@ -1,11 +1,10 @@
 #include "core/machine/roof_kernels.hpp"
 
+#include "assay/buffer.hpp"
 #include "assay/random.hpp"
 #include "core/files/processor_set.hpp"
 #include "core/machine/clock.hpp"
 #include "core/machine/topology.hpp"
-
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
@@ -239,8 +238,7 @@ Stream::Stream(double bytes)
                     taken = (all * sizeof(float) + large_page - 1) / large_page * large_page;
   memory_.reset(static_cast<float*>(std::aligned_alloc(large_page, taken)));
   if (!memory_) throw std::bad_alloc();
-  // To touch a GiB of small pages takes virtual machines seconds.
-  if (taken >= many) madvise(memory_.get(), taken, MADV_HUGEPAGE);
+  if (taken >= many) detail::prefer_large_pages(memory_.get(), taken);
   std::fill_n(memory_.get(), all, 1.0F);
 }
 

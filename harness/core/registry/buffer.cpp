@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <memory>
 #include <new>
 
 namespace assay::detail {
@@ -34,15 +35,12 @@ class FencedPages final : public std::pmr::memory_resource {
   static std::size_t rounded(std::size_t bytes) { return (bytes + page() - 1) / page() * page(); }
 
  private:
-  static constexpr std::size_t large = 4 << 20;
-
   void* do_allocate(std::size_t bytes, std::size_t) override {
     const std::size_t open = rounded(bytes);
     void* const pages =
         mmap(nullptr, open + page(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) throw std::bad_alloc();
-    // Nothing here is timed, and small pages take virtual machines longer than the kernel that is judged.
-    if (open >= large) madvise(pages, open, MADV_HUGEPAGE);
+    prefer_large_pages(pages, open);
     mprotect(static_cast<std::byte*>(pages) + open, page(), PROT_NONE);
     return pages;
   }
@@ -53,6 +51,15 @@ class FencedPages final : public std::pmr::memory_resource {
 };
 
 }  // namespace
+
+void prefer_large_pages(void* begin, std::size_t bytes) {
+  constexpr std::size_t many = 4 << 20;
+  if (bytes < many) return;
+  void* from = begin;
+  std::size_t rest = bytes;
+  if (std::align(FencedPages::page(), many / 2, from, rest) != nullptr)
+    madvise(from, rest / FencedPages::page() * FencedPages::page(), MADV_HUGEPAGE);
+}
 
 GuardedBlock::GuardedBlock(std::size_t bytes, std::size_t skew, std::pmr::memory_resource* memory)
     : memory_(memory != nullptr ? memory : std::pmr::new_delete_resource()),

@@ -94,10 +94,7 @@ struct Positions {
 /// The expected values of an array, and how far off each may be.
 struct Expectation : Positions {
   /// Expects nothing yet, and has room for one number per position.
-  Expectation(Positions positions = {}) : Positions(std::move(positions)) {
-    for (std::vector<double>* const numbers : {&value, &bound})
-      numbers->reserve(static_cast<std::size_t>(size()));
-  }
+  Expectation(Positions positions = {});
   Expectation(Positions positions, std::vector<double> values, std::vector<double> bounds)
       : Positions(std::move(positions)), value(std::move(values)), bound(std::move(bounds)) {}
   std::vector<double> value, bound;

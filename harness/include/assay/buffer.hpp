@@ -17,6 +17,7 @@ namespace assay {
 struct Placement {
   /// Source of memory; nullptr means the heap. A resource must outlive the buffers taken from it.
   std::pmr::memory_resource* memory = nullptr;
+  bool shared = false;  ///< by processes that take turns
   /// Elements by which every buffer starts past a 64-byte boundary: 1 makes vector loads misaligned.
   Index skew = 0;
   /// Every buffer ends where a page begins that nobody may touch, or one element before it where it would
@@ -48,6 +49,10 @@ bool is_poison(const T& value) {
 }
 
 namespace detail {
+
+/// Asks for large pages for memory of 4 MiB and more that is touched outside of all times: to give small ones
+/// takes virtual machines longer than to compute what is stored there.
+void prefer_large_pages(void* begin, std::size_t bytes);
 
 /// Raw guarded memory: `guard_bytes` of a known pattern on both sides of the payload.
 class GuardedBlock {
