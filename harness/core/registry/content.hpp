@@ -1,7 +1,7 @@
 // The content of an input: another one before each call, in the same memory, and what kernels did to it.
 #pragma once
 
-#include "assay/detail/erased.hpp"
+#include "core/registry/flipped_bits.hpp"
 
 #include <array>
 #include <cstddef>
@@ -11,14 +11,6 @@
 #include <vector>
 
 namespace assay::detail {
-
-/// Bits that differ in the fractions of numbers: of those below 2, and of others.
-struct FlippedBits {
-  std::uint64_t below_two = 0, of_others = 0;
-  FlippedBits operator^(const FlippedBits& other) const {
-    return {below_two ^ other.below_two, of_others ^ other.of_others};
-  }
-};
 
 /// Renews the parts of an input, and tells who wrote to them.
 ///
@@ -56,7 +48,6 @@ class Content {
     Index turned = 0;                    ///< elements, in each block to the left
     FlippedBits free_bits;               ///< of its numbers: those that renew() changes
     FlippedBits bits;                    ///< that differ now
-    bool plain = false;                  ///< as flip_bits() knows it
     std::vector<std::byte> original;     ///< of a part that is redrawn
     std::vector<std::uint64_t> original_digests;
   };
