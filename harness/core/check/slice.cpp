@@ -60,10 +60,12 @@ double Audit::rms_error() const {
 }
 
 AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t seed) {
-  // Pools of threads look for work a while longer after a call, and to wait for their sleep costs
-  // milliseconds: in one slice of three, nobody knows which.
-  constexpr double patience = 0.05, long_patience = 0.3;
   const bool first = audit_.slices == 0;
+  if (audit_.judged > 0 && is_drawn(Beside::look)) look_for_kept_results();
+  if (timed_.waits_for_device() && !first) look_at_waiting();
+  // Pools of threads look for work a while longer after a call, also after those above, and to wait for their
+  // sleep costs milliseconds: in one slice of three, nobody knows which.
+  constexpr double patience = 0.05, long_patience = 0.3;
   const bool single = given_threads() == 0;
   const bool watched = first || judging_ == Judging::every || Rng(secret()).integer(0, 2) == 0;
   // Whose threads may work is not made to wait for them: to be woken costs its calls time.
@@ -74,8 +76,6 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
   // The first slice follows the preparation, which may not change it either.
   const ProcessorSet processors = first ? before_.processors() : ProcessorSet::of_thread();
   note_mapped_pages();
-  if (audit_.judged > 0 && is_drawn(Beside::look)) look_for_kept_results();
-  if (timed_.waits_for_device() && !first) look_at_waiting();
   Rng contents(seed);
   timed_.arm(contents.next());
   const long faults = page_faults_of_children();
