@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -547,38 +546,6 @@ TEST(AuditedSlices, AllowAsManyThreadsAsWereGivenHoweverFewProcessorsThereAre) {
   AuditedSlices slices(*timed, 128, Surroundings::now());
   for (int i = 0; i < 20; ++i) slices.take(1, false);
   EXPECT_THAT(slices.audit().fault, IsEmpty());
-}
-
-TEST(AuditedSlices, AllowAHelperThatLooksForWorkAWhileAfterTheCallsOfALook) {
-  Registry registry = testing::doubling_registry();
-  std::atomic<int> calls = 0;
-  registry.add<Doubling>(
-      {.name = "with_helper", .threaded = true, .prepare = [&](const auto&, const auto&, const Context&) {
-         return [&](const Input& in, Output& out) {
-           ++calls;
-           calls.notify_one();
-           doubled(in, out);
-         };
-       }});
-  const auto workload = registry.at("doubling").open(problem, {.fill = Fill::uniform});
-  const auto timed = workload->timed(1, {.threads = 2});
-  constexpr int end = -1;
-  const std::jthread helper([&] {
-    for (int seen = 0; seen != end; seen = calls) {
-      calls.wait(seen);
-      const double enough = cpu_seconds_of_thread() + 3e-4;
-      while (cpu_seconds_of_thread() < enough) {
-      }
-    }
-  });
-  AuditedSlices slices(*timed, 2, Surroundings::now(), AuditedSlices::Judging::every);
-  for (int i = 0; i < 60; ++i) {
-    slices.take(1, false);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  EXPECT_THAT(slices.audit().fault, IsEmpty());
-  calls = end;
-  calls.notify_one();
 }
 
 /// A contract whose problems ask for helpers.
