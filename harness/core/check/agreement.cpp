@@ -154,8 +154,8 @@ constexpr auto in_order = [](std::size_t i) { return static_cast<Index>(i); };
 }  // namespace
 
 Expectation::Expectation(Positions positions) : Positions(std::move(positions)) {
-  constexpr std::size_t many =
-      4 << 20;  // shorter ones come from the heap, where kernels get such memory later
+  // Shorter ones come from the heap, where kernels get that memory later.
+  constexpr std::size_t many = 4 << 20;
   for (std::vector<double>* const numbers : {&value, &bound}) {
     numbers->reserve(static_cast<std::size_t>(size()));
     if (numbers->capacity() >= many)
