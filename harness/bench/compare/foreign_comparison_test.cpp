@@ -1,6 +1,7 @@
 // Comparisons of files without naive variants: repetitions of foreign programs, as scripted noise with fixed
 // seeds.
 #include "bench/compare/scripted_results_test.hpp"
+#include "bench/compare/words.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -95,6 +96,62 @@ TEST(ForeignComparison, SeesOneOfTenRepetitionsEachThatIsSlowerBeyondDoubt) {
   EXPECT_EQ(others, 0U);
 }
 
+Off steady() {
+  return [](std::size_t, Rng& rng) { return spread(rng, 0.005); };
+}
+/// A comparison of ten repetitions, in which each row takes as many times as long as `factors` says.
+Comparison of_factors(const std::vector<double>& factors, std::uint64_t seed) {
+  Rng rng(seed);
+  const Results before = repetitions(factors.size(), 10, rng, steady());
+  return compare(
+      before, repetitions(factors.size(), 10, rng, steady(), [&](std::size_t row) { return factors[row]; }),
+      {});
+}
+std::vector<Standing> standings(const Comparison& comparison) {
+  std::vector<Standing> out;
+  for (const ComparedRow& row : comparison.rows) out.push_back(row.standing);
+  return out;
+}
+
+TEST(ForeignComparison, IsNeverGreenWhereMostRowsAreSlowerBesideSomeThatStoodStill) {
+  constexpr double times = 1.5;
+  const Comparison found = of_factors({times, times, times, times, times, times, times, 1, 1, 1, 1, 1}, 81);
+  for (std::size_t row = 0; row < 12; ++row) {
+    const ComparedRow& one = found.rows[row];
+    EXPECT_EQ(one.standing, row < 7 ? Standing::probably_slower : Standing::same) << one.why;
+    EXPECT_NEAR(one.ratio.middle, row < 7 ? times : 1, 0.02);
+    EXPECT_EQ(one.chance > 0.5, row < 7) << one.chance;
+  }
+  EXPECT_EQ(outcome_of(found, {.against = Against::base, .measured = 12}, {}).word, Word::decided);
+  EXPECT_LT(found.machine_moved, 1.02);
+  for (const ComparedRow& one : of_factors({times, times, 1, 1, 1}, 82).rows)
+    EXPECT_EQ(one.standing, one.key < "BM_2" ? Standing::slower : Standing::same) << one.key << one.why;
+}
+
+TEST(ForeignComparison, CallsARowSlowerByTheLeastThatItMayBe) {
+  std::vector<double> factors(12, 0.6);
+  factors[0] = 1.1;
+  const Comparison found = of_factors(factors, 83);
+  EXPECT_EQ(found.rows[0].standing, Standing::slower);
+  EXPECT_NEAR(found.rows[0].ratio.middle, 1.1, 0.02) << "not 1.8, if the machine was faster";
+  for (std::size_t row = 1; row < 12; ++row) {
+    EXPECT_EQ(found.rows[row].standing, Standing::not_slower) << found.rows[row].why;
+    EXPECT_NEAR(found.rows[row].ratio.middle, 0.6, 0.01);
+  }
+  const Comparison all = of_factors(std::vector<double>(12, 1.5), 84);
+  EXPECT_EQ(all.count(Standing::undecided), 12U) << "code or machine";
+  EXPECT_NEAR(all.rows[0].ratio.middle, 1.5, 0.02);
+}
+
+TEST(ForeignComparison, TakesOneOrTwoOthersForWitnessesOfWhatNoDriftExplains) {
+  using enum Standing;
+  EXPECT_EQ(standings(of_factors({1.3, 1}, 85)), (std::vector{slower, same}));
+  EXPECT_EQ(standings(of_factors({1.3, 1, 1}, 86)), (std::vector{slower, same, same}));
+  EXPECT_EQ(standings(of_factors({1.15, 1}, 87)), (std::vector{probably_slower, same}));
+  EXPECT_EQ(standings(of_factors({1.3, 1.3}, 88)), (std::vector{undecided, undecided}));
+  EXPECT_EQ(standings(of_factors({1.3}, 89)), (std::vector{probably_slower}));
+}
+
 TEST(ForeignComparison, CallsNothingTheSameWhoseIntervalLeavesTheLimit) {
   Rng rng(61);
   const Off off = [](std::size_t, Rng& r) { return spread(r, 0.2); };
@@ -119,15 +176,14 @@ TEST(ForeignComparison, DecidesNothingOfRowsThatAreNoRepetitionsOfEachOther) {
   after.trials = before.trials;
   for (Launch& launch : after.trials[0].launches) launch[0].seconds = 27e-6;
   const ComparedRow row = compare(before, after, {}).rows.at(0);
-  EXPECT_EQ(row.standing, Standing::undecided);
+  EXPECT_NE(row.standing, Standing::slower);
   EXPECT_THAT(row.why, HasSubstr("if they are of one benchmark at all"));
 }
 
 TEST(ForeignComparison, TakesTheLimitOfATrialWhereItHasOne) {
   Rng rng(71);
-  const Off steady = [](std::size_t, Rng& r) { return spread(r, 0.005); };
-  const Results before = repetitions(6, 10, rng, steady),
-                after = repetitions(6, 10, rng, steady, first_is_slower);
+  const Results before = repetitions(6, 10, rng, steady()),
+                after = repetitions(6, 10, rng, steady(), first_is_slower);
   EXPECT_EQ(compare(before, after, {}).rows[0].standing, Standing::slower);
   const Comparison found = compare(before, after, {.limits = {{"BM_0", 1.5}, {"BM_1", 1.2}}});
   EXPECT_EQ(found.rows[0].standing, Standing::same);

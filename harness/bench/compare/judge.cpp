@@ -19,8 +19,7 @@
 namespace assay {
 namespace {
 
-/// The ratio that is judged against the limits and shown: with the machine's own movement taken out where it
-/// is known.
+/// The ratio that is judged against the limits: with the machine's own movement taken out where it is known.
 Interval judged_ratio(const Evidence& evidence) {
   if (evidence.beside_suite) return *evidence.beside_suite;
   return evidence.beside_case.value_or(evidence.time);
@@ -44,27 +43,59 @@ Evidence mirrored(Evidence evidence) {
 
 bool case_agrees(const Evidence& e) { return !e.beside_case || e.beside_case->middle > e.limit; }
 
+/// The ratio that a drift of the machine may explain.
+double explained_by_drift(const Evidence& e) {
+  return e.beside_case || e.beside_suite ? e.drift.times : farthest_drift;
+}
+
+/// Whether every measure lies above its limit, whatever may explain that.
+bool looks_slower(const Evidence& e) {
+  return judged_ratio(e).low > e.limit && case_agrees(e) && e.time.middle > e.plain_limit;
+}
+
 bool is_slower(const Evidence& e) {
-  if (!e.beside_case && !e.beside_suite) return e.time.low > std::max({e.limit, e.of_spread, farthest_drift});
-  const double explained = std::max(e.limit, e.drift.times);
-  const bool beyond =
-      judged_ratio(e).low > std::max(explained, e.of_spread) || (e.sure && e.sure->low > explained);
-  return beyond && case_agrees(e) && e.time.middle > e.plain_limit;
+  const double explained = std::max(e.limit, explained_by_drift(e));
+  return looks_slower(e) &&
+         (judged_ratio(e).low > std::max(explained, e.of_spread) || (e.sure && e.sure->low > explained));
+}
+
+/// From the middle of a normal interval of standing_coverage to either end, in deviations.
+constexpr double deviations_of_end = 1.645;
+
+/// The chance that it is slower than its limit, if what may explain it lies two deviations away.
+double chance_of_slower(const Evidence& e) {
+  constexpr double narrowest = 1e-9;
+  const Interval ratio = judged_ratio(e);
+  const double own = std::log(ratio.high / ratio.low) / (2 * deviations_of_end) + narrowest,
+               explained = std::log(std::max(explained_by_drift(e), e.of_spread)) / 2;
+  return std::erfc(-std::log(ratio.middle / e.limit) / std::hypot(own, explained) / std::sqrt(2.0)) / 2;
 }
 
 std::string suite_witnesses(const Evidence& e) {
   return e.suite_is_naive ? "the other naive variants" : "the other trials";
 }
 
+bool is_within(double ratio, double limit) { return ratio <= limit && ratio >= 1 / limit; }
+
 /// Whether the time itself stayed within the limit. Witnesses that may have changed with the row cannot tell.
 bool stayed(const Evidence& e) {
-  return e.suite_is_naive || !e.beside_suite || (e.time.middle <= e.limit && e.time.middle >= 1 / e.limit);
+  return e.suite_is_naive || !e.beside_suite || is_within(e.time.middle, e.limit);
 }
 
 /// Whether no measure shows a slow-down, though drift had hidden some of it.
 bool is_not_slower(const Evidence& e) {
-  return (e.beside_case || e.beside_suite) && judged_ratio(e).high * e.drift.times <= e.limit &&
-         !(e.beside_case && case_agrees(e)) && stayed(e);
+  return (e.beside_case || e.beside_suite) && judged_ratio(e).high * e.drift.times <= e.plain_limit &&
+         !(e.beside_case && case_agrees(e)) && (e.suite_is_naive || e.time.middle <= e.limit);
+}
+
+/// The ratio that is shown: what was measured, where witnesses that may have changed themselves say
+/// otherwise.
+Interval shown_ratio(const Evidence& e) {
+  const Interval ratio = judged_ratio(e);
+  const auto outside = [&](double x) { return is_within(x, e.limit) ? 0 : x > 1 ? 1 : -1; };
+  const bool alike = outside(e.time.middle / ratio.middle) == 0;
+  const bool both = outside(e.time.middle) * outside(ratio.middle) > 0;
+  return e.suite_is_naive || alike || both ? ratio : e.time;
 }
 
 std::string witnesses_text(const Evidence& e) {
@@ -92,6 +123,8 @@ std::string doubt(const Evidence& e) {
   if (!beyond && !stayed(e)) {
     return "all trials moved alike, and none of them is naive, so code and machine cannot be told apart: ";
   }
+  if (!beyond && is_within(ratio.low, e.limit) && is_within(ratio.high, e.limit))
+    return fmt::format("it is within what it varies by, which is more than {:.3g} times: ", e.plain_limit);
   if (!beyond) return "the interval reaches across the limit: ";
   if (!case_agrees(as_slower)) {
     return fmt::format(
@@ -136,24 +169,35 @@ constexpr std::size_t fewest_for_machine = 3;
 
 bool is_naive(const TrialResult& trial) { return trial.variant == "naive"; }
 
+/// Whether so many rows stood still that the machine did: else all of them changed by just what it moved.
+bool are_enough(std::size_t still, std::size_t all) {
+  return still >= (all > fewest_for_machine ? 2U : 1U) && 4 * still >= all;
+}
+
 /// The witnesses of all rows. A naive variant is judged beside the other variants of its case.
-/// Results of foreign programs have no naive variants at all; there all other rows speak for the machine, if
-/// they are enough.
+/// Results of foreign programs have no naive variants at all; there the rows that stood still speak for the
+/// machine if they are enough, else all rows.
 class AllWitnesses {
  public:
-  AllWitnesses(const std::vector<const TrialResult*>& rows, const Side& before, const Side& after)
+  /// `times`: the ratio of each row.
+  AllWitnesses(const std::vector<const TrialResult*>& rows, const std::vector<Interval>& times,
+               const GatePolicy& policy, const Side& before, const Side& after)
       : any_naive_(std::ranges::any_of(rows, [](const TrialResult* row) { return is_naive(*row); })) {
-    std::set<std::string> machine;
+    std::set<std::string> machine, still;
     std::map<std::pair<std::string, bool>, std::set<std::string>> cases;
-    for (const TrialResult* row : rows) {
-      if (is_naive(*row) || !any_naive_) machine.insert(row->key);
-      if (any_naive_) cases[{case_of(*row), is_naive(*row)}].insert(row->key);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const TrialResult& row = *rows[i];
+      if (is_naive(row) || !any_naive_) machine.insert(row.key);
+      if (!any_naive_ && is_within(times[i].middle, policy.limit_of(row.key))) still.insert(row.key);
+      if (any_naive_) cases[{case_of(row), is_naive(row)}].insert(row.key);
     }
+    if (are_enough(still.size(), rows.size())) machine = std::move(still);
     machine_ = witnesses_of(before, after, std::move(machine));
     for (auto& [which, keys] : cases) cases_[which] = witnesses_of(before, after, std::move(keys));
   }
 
   bool any_naive() const { return any_naive_; }
+  bool of_machine(const std::string& key) const { return machine_.keys.contains(key); }
 
   const Witnesses& of_case(const TrialResult& row) const {
     const auto found = cases_.find({case_of(row), !is_naive(row)});
@@ -161,7 +205,7 @@ class AllWitnesses {
   }
 
   const Witnesses& of_suite(const TrialResult& row) const {
-    return machine_.beside(row.key) >= (any_naive_ ? 1 : fewest_for_machine) ? machine_ : none_;
+    return machine_.beside(row.key) > 0 ? machine_ : none_;
   }
 
  private:
@@ -208,41 +252,47 @@ bool lives_in_memory(const TrialResult& trial, const Results& results) {
 Drift drift_of(const TrialResult& trial, const Results& current, std::size_t recordings,
                const std::string& weather) {
   if (!weather.empty()) return {farthest_drift, weather};
+  Drift out;
   if (recordings == 1 && lives_in_memory(trial, current))
-    return {drift_of_memory, "its data lie in memory, of whose drift one recording shows nothing"};
-  return {};
+    out = {drift_of_memory, "its data lie in memory, of whose drift one recording shows nothing"};
+  const double waking = 1 + drift_of_waking / std::max(time_of(trial).middle, drift_of_waking);
+  if (trial.threads > 1 && waking > out.times)
+    out = {waking, "it wakes other threads, which takes the machine more or less time from run to run"};
+  return out;
 }
 
 double limit_of(double spread, double plain_limit) {
   return std::max(plain_limit, std::exp(deviations_allowed * spread));
 }
 
-/// How the other rows moved, in logarithms of ratios.
+/// How the witnesses of a row moved, in logarithms of ratios.
 struct Movement {
   double middle = 0, uncertainty = 0;
   double apart = 0;  ///< how far a row may lie from them for no reason that its own samples show
 };
 
 /// Repetitions of foreign programs share no moment with those of other rows, so that these tell how far the
-/// machine moved as a whole alone. `without`: the row that is judged, where they are few.
-Movement movement_of(const std::vector<Interval>& times, std::size_t without) {
-  constexpr double deviations = 1.645;    // from the middle to either end of such an interval
+/// machine moved as a whole alone. `speaks`: whether a row is a witness; `without`: the row that is judged,
+/// where they are few.
+Movement movement_of(const std::vector<Interval>& times, const std::vector<bool>& speaks,
+                     std::size_t without) {
   constexpr double of_median = 1.25;      // deviations of a median of normal numbers to those of their mean
   constexpr double of_absolute = 1.4826;  // deviations to the median of absolute ones
   constexpr double narrowest = 1e-9;
-  std::vector<double> middles, halves, apart;
+  std::vector<double> middles, halves, apart, of_witnesses;
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (i == without) continue;
     middles.push_back(std::log(times[i].middle));
     halves.push_back(std::max(std::log(times[i].high / times[i].low) / 2, narrowest));
+    if (speaks[i]) of_witnesses.push_back(middles.back());
   }
-  Movement out{.middle = median(middles)};
+  Movement out{.middle = median(of_witnesses)};
   for (std::size_t i = 0; i < middles.size(); ++i)
-    apart.push_back(of_absolute * deviations * std::abs(middles[i] - out.middle) / halves[i]);
+    apart.push_back(of_absolute * deviations_of_end * std::abs(middles[i] - out.middle) / halves[i]);
   const double half = median(halves), times_explained = median(apart);
-  out.uncertainty = of_median * half / std::sqrt(static_cast<double>(middles.size()));
+  out.uncertainty = of_median * half / std::sqrt(static_cast<double>(of_witnesses.size()));
   const double beyond = times_explained * times_explained - explained_deviations * explained_deviations;
-  out.apart = deviations_of_rows * half / deviations * std::sqrt(std::max(0.0, beyond));
+  out.apart = deviations_of_rows * half / deviations_of_end * std::sqrt(std::max(0.0, beyond));
   return out;
 }
 
@@ -252,18 +302,26 @@ Interval beside(const Interval& time, const Movement& others) {
 }
 
 /// Completes the evidence of a row of a foreign program. `times`: the ratios of all rows.
-void add_foreign(Evidence& out, const Paired& own, const std::vector<Interval>& times, std::size_t row) {
+void add_foreign(Evidence& out, const Paired& own, const std::vector<Interval>& times,
+                 const std::vector<bool>& speaks, std::size_t row) {
   constexpr std::size_t few = 64;  // of more, one says nothing about their median
   // Either side may look steady by chance. A regression that is noisy as well has to be sure.
   out.of_spread = std::max(std::exchange(out.limit, out.plain_limit),
                            limit_of(robust_deviation(own.after), out.plain_limit));
   if (!out.beside_suite) return;
-  const Movement others = movement_of(times, times.size() > few ? times.size() : row);
+  Movement others = movement_of(times, speaks, times.size() > few ? times.size() : row);
+  // Whether the machine moved, or its witnesses changed, nobody knows: the row did by the least of both.
+  const double time = std::log(out.time.middle);
+  const bool least = time * (time - others.middle) > 0 && std::abs(time) < std::abs(time - others.middle);
+  if (least) others.middle = 0;
   const Interval apart = beside(out.time, others);
-  if (apart.high / apart.low < out.beside_suite->high / out.beside_suite->low) out.beside_suite = apart;
+  if (least || apart.high / apart.low < out.beside_suite->high / out.beside_suite->low)
+    out.beside_suite = apart;
   const double coverage = 1 - chance_of_false_alarm / static_cast<double>(times.size());
   if (const Interval sure = ratio_of(own, coverage); sure.coverage >= coverage)
     out.sure = beside(sure, others);
+  if (times.size() <= fewest_for_machine && out.drift.times < drift_of_few)
+    out.drift = {drift_of_few, "few others tell what the machine did"};
   if (const double ratio = std::exp(others.apart); ratio > std::max(out.drift.times, out.plain_limit))
     out.drift = {ratio, "the other trials moved apart by more than their own samples do"};
 }
@@ -302,17 +360,20 @@ void judge_machine(Comparison& out, const std::vector<double>& ratios) {
 void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured, const Side& before,
                 const Side& after, const GatePolicy& policy, const Results& current,
                 const std::vector<const Results*>& recordings) {
-  const AllWitnesses witnesses(measured, before, after);
+  std::vector<Interval> times;
+  for (const TrialResult* row : measured) times.push_back(ratio_of(relative(before, after, row->key, {})));
+  const AllWitnesses witnesses(measured, times, policy, before, after);
   const std::string weather = change_of_weather(recordings, current.weather);
   std::vector<double> spreads, machine_ratios;
-  std::vector<Interval> times;
-  for (const TrialResult* row : measured) {
-    const Witnesses& of_suite = witnesses.of_suite(*row);
-    const bool beside_suite = of_suite.beside(row->key) > 0;
+  std::vector<bool> speaks;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const std::string& key = measured[i]->key;
+    const Witnesses& of_suite = witnesses.of_suite(*measured[i]);
+    const bool beside_suite = of_suite.beside(key) > 0;
     spreads.push_back(
-        spread_of(relative(before, after, row->key, beside_suite ? of_suite : witnesses.of_case(*row))));
-    times.push_back(ratio_of(relative(before, after, row->key, {})));
-    if (!witnesses.any_naive() || is_naive(*row)) machine_ratios.push_back(times.back().middle);
+        spread_of(relative(before, after, key, beside_suite ? of_suite : witnesses.of_case(*measured[i]))));
+    speaks.push_back(witnesses.of_machine(key));
+    if (speaks.back()) machine_ratios.push_back(times[i].middle);
   }
   out.no_naive = !witnesses.any_naive();
   judge_machine(out, machine_ratios);
@@ -324,18 +385,20 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
     const double spread = std::max(spreads[i], typical);
     auto evidence = evidence_for(row, before, after, witnesses, limit_of(spread, policy.limit_of(row.key)),
                                  policy, drift_of(row, current, recordings.size(), weather));
-    if (out.no_naive) add_foreign(evidence, relative(before, after, row.key, {}), times, i);
+    if (out.no_naive) add_foreign(evidence, relative(before, after, row.key, {}), times, speaks, i);
     auto finding = judge(evidence);
     if (!out.unfit.empty()) finding = {Standing::undecided, out.unfit};
-    out.rows.push_back({.key = row.key,
-                        .standing = finding.standing,
-                        .ratio = judged_ratio(evidence),
-                        .limit = evidence.limit,
-                        .why = std::move(finding.why),
-                        .time_ratio = evidence.time,
-                        .to_naive = evidence.beside_case.value_or(Interval{}),
-                        .launches = std::min(evidence.launches_before, evidence.launches_after),
-                        .spread = spread});
+    out.rows.push_back(
+        {.key = row.key,
+         .standing = finding.standing,
+         .ratio = shown_ratio(evidence),
+         .limit = evidence.limit,
+         .why = std::move(finding.why),
+         .time_ratio = evidence.time,
+         .to_naive = evidence.beside_case.value_or(Interval{}),
+         .launches = std::min(evidence.launches_before, evidence.launches_after),
+         .chance = finding.standing == Standing::probably_slower ? chance_of_slower(evidence) : 0,
+         .spread = spread});
   }
 }
 
@@ -445,13 +508,15 @@ Finding judge(const Evidence& evidence) {
     return {Standing::faster, "faster by every measure: " + witnesses_text(evidence)};
   }
   const Interval ratio = judged_ratio(evidence);
-  if (ratio.low >= 1 / evidence.limit && ratio.high <= evidence.limit && stayed(evidence)) {
+  if (is_within(ratio.low, evidence.plain_limit) && is_within(ratio.high, evidence.plain_limit) &&
+      stayed(evidence)) {
     return {Standing::same, "within its limit: " + witnesses_text(evidence)};
   }
   if (is_not_slower(evidence)) {
     return {Standing::not_slower, "no slower by any measure: " + witnesses_text(evidence)};
   }
-  return {Standing::undecided, doubt(evidence) + witnesses_text(evidence)};
+  return {looks_slower(evidence) ? Standing::probably_slower : Standing::undecided,
+          doubt(evidence) + witnesses_text(evidence)};
 }
 
 std::optional<Finding> found_alone(const TrialResult& trial) {

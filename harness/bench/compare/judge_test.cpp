@@ -71,7 +71,7 @@ TEST(Judge, CallsNotSlowerWhatNoWitnessCallsSlower) {
 TEST(Judge, BelievesNothingThatADriftMayHaveMoved) {
   auto seen = evidence(1.7, 1.7, 1.7);
   seen.drift = {2, "others used 80 % of the processors, 2 % before"};
-  EXPECT_EQ(judge(seen).standing, Standing::undecided);
+  EXPECT_EQ(judge(seen).standing, Standing::probably_slower);
   EXPECT_THAT(judge(seen).why, HasSubstr("others used 80 % of the processors, 2 % before, and less than 2 "));
   auto faster = evidence(1 / 1.7, 1 / 1.7, 1 / 1.7);
   faster.drift = seen.drift;
@@ -82,6 +82,17 @@ TEST(Judge, BelievesNothingThatADriftMayHaveMoved) {
   auto still = evidence(1, 1, 1);
   still.drift = seen.drift;
   EXPECT_EQ(judge(still).standing, Standing::same);
+}
+
+TEST(Judge, CallsNothingTheSameThatLeavesThePlainLimitHoweverFarItVaries) {
+  auto varies = evidence(1, 1, 1);
+  varies.limit = 1.25;
+  EXPECT_EQ(judge(varies).standing, Standing::same);
+  varies.beside_suite = Interval{0.9, 0.97, 1.04, 0.9};
+  EXPECT_EQ(judge(varies).standing, Standing::not_slower);
+  varies.beside_suite = Interval{0.9, 1, 1.12, 0.9};
+  EXPECT_EQ(judge(varies).standing, Standing::undecided);
+  EXPECT_THAT(judge(varies).why, HasSubstr("within what it varies by, which is more than 1.05 times"));
 }
 
 TEST(Judge, DecidesNothingFromTwoLaunches) {
@@ -108,7 +119,7 @@ TEST(Judge, BelievesOnlyWhatIsNoDriftWithoutWitnesses) {
   auto alone = evidence(1.6, 1, 1);
   alone.beside_case.reset();
   alone.beside_suite.reset();
-  EXPECT_EQ(judge(alone).standing, Standing::undecided);
+  EXPECT_EQ(judge(alone).standing, Standing::probably_slower);
   EXPECT_THAT(judge(alone).why, HasSubstr("nothing was measured beside it"));
   alone.time = about(2.5);
   EXPECT_EQ(judge(alone).standing, Standing::slower);

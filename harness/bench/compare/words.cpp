@@ -14,6 +14,8 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -42,15 +44,19 @@ Sign sign_of(Standing standing) {
   return {"unknown", " "};
 }
 
-bool has_ratio(const ComparedRow& row) {
-  return is_judged(row.standing) && row.ratio.middle > 0 &&
-         (!is_open(row.standing) || row.ratio.coverage > 0);
-}
+bool has_ratio(const ComparedRow& row) { return is_judged(row.standing) && row.ratio.middle > 0; }
 
-/// Low and high end, for faster rows as factors of speed.
-std::pair<double, double> ends(const ComparedRow& row) {
-  if (row.standing == Standing::faster) return {1 / row.ratio.high, 1 / row.ratio.low};
-  return {row.ratio.low, row.ratio.high};
+/// Low and high end, for faster rows as factors of speed, with the decimals that tell them apart; nothing
+/// where none do.
+std::optional<std::pair<std::string, std::string>> ends(const ComparedRow& row) {
+  if (!has_ratio(row) || (is_open(row.standing) && row.ratio.coverage <= 0)) return std::nullopt;
+  double low = row.ratio.low, high = row.ratio.high;
+  if (row.standing == Standing::faster) low = 1 / std::exchange(high, 1 / low);
+  for (int more = 0; more < 3; ++more) {
+    std::pair out{factor_text(low, row.limit, more), factor_text(high, row.limit, more)};
+    if (out.first != out.second) return out;
+  }
+  return std::nullopt;
 }
 
 /// "5.3 % more"
@@ -157,7 +163,8 @@ class Deciding {
     const std::size_t accepted = count(Standing::accepted);
     const std::string figures = figures_sentence(comparison_);
     const std::string found =
-        fmt::format("none slower{}{}{}", accepted > 0 ? fmt::format(", {} accepted", accepted) : "", rest(),
+        fmt::format("none slower{}{}{}{}", count(Standing::probably_slower) > 0 ? " beyond doubt" : "",
+                    accepted > 0 ? fmt::format(", {} accepted", accepted) : "", rest(),
                     figures.empty() ? "" : "; " + figures);
     if (Outcome out = judged(fmt::format("{} trials compared{}, {}", compared_, spent(), found));
         out.word != Word::passed ||
@@ -319,9 +326,9 @@ std::vector<std::size_t> rows_of(const Comparison& comparison, Standing standing
   return out;
 }
 
-std::string factor_text(double ratio, double limit) {
+std::string factor_text(double ratio, double limit, int more) {
   const int decimals = ratio >= 100 ? 0 : limit > 1 && limit < 1.05 ? 3 : 2;
-  return fmt::format("{:.{}f}", ratio, decimals);
+  return fmt::format("{:.{}f}", ratio, decimals + more);
 }
 
 std::size_t Comparison::count(Standing standing) const {
@@ -342,16 +349,14 @@ std::string change_in_words(const ComparedRow& row) {
 }
 
 std::string interval_in_words(const ComparedRow& row) {
-  if (!has_ratio(row)) return "";
-  const auto [low, high] = ends(row);
-  return factor_text(low, row.limit) + " to " + factor_text(high, row.limit);
+  const auto both = ends(row);
+  return both ? both->first + " to " + both->second : "";
 }
 
 std::string in_words(const ComparedRow& row) {
-  if (!has_ratio(row)) return change_in_words(row);
-  const auto [low, high] = ends(row);
-  return fmt::format("{} [{}, {}]", change_in_words(row), factor_text(low, row.limit),
-                     factor_text(high, row.limit));
+  const auto both = ends(row);
+  if (both) return fmt::format("{} [{}, {}]", change_in_words(row), both->first, both->second);
+  return change_in_words(row) + (has_ratio(row) && row.launches > 1 ? ", no spread" : "");
 }
 
 std::string limit_in_words(const ComparedRow& row) { return factor_text(row.limit, row.limit); }

@@ -57,8 +57,8 @@ std::vector<std::pair<Finding, std::size_t>> shared_findings(const std::vector<c
 std::vector<std::size_t> rows_of(const Comparison& comparison, Standing standing,
                                  Standing (*standing_of)(const ComparedRow&) = listed_as);
 
-/// "1.09", or "1.010" if the limit lies below 1.05, where tenths of a percent matter.
-std::string factor_text(double ratio, double limit);
+/// "1.09", or "1.010" if the limit lies below 1.05, where tenths of a percent matter; with `more` decimals.
+std::string factor_text(double ratio, double limit, int more = 0);
 
 /// "1.09x slower", "1.11x faster", "accepted 1.06x", "same", "not comparable".
 std::string change_in_words(const ComparedRow& row);
