@@ -146,6 +146,17 @@ TEST(Compare, BlamesNoKernelForTheTimeThatWakingAThreadTakes) {
   EXPECT_EQ(standing(2, 1.3, 1000), Standing::slower) << "of 10 ms";
 }
 
+/// All of a case took longer, or the row relative to others alone: nothing decides that, and an interval
+/// beyond the limit would look as if it did.
+TEST(Compare, ShowsOfMeasuresThatContradictEachOtherTheOneThatIsLeastLikeAChange) {
+  const Results case_moved =
+      measured({{key(1, "naive"), 1.3}, {key(1, "packed"), 1.3}, {key(1, "simd"), 1.3}});
+  const ComparedRow row = verdict(compare(case_moved, recorded(), {}), key(1, "packed"));
+  EXPECT_EQ(row.standing, Standing::undecided);
+  EXPECT_NEAR(row.ratio.middle, 1, 0.02);
+  EXPECT_NEAR(row.time_ratio.middle, 1.3, 0.02);
+}
+
 TEST(Compare, FindsASlowNaiveVariantBesideTheOthersOfItsCase) {
   const auto comparison = compare(measured({{key(3, "naive"), 1.5}}), recorded(), {});
   EXPECT_EQ(verdict(comparison, key(3, "naive")).standing, Standing::slower);

@@ -88,14 +88,19 @@ bool is_not_slower(const Evidence& e) {
          !(e.beside_case && case_agrees(e)) && (e.suite_is_naive || e.time.middle <= e.limit);
 }
 
-/// The ratio that is shown: what was measured, where witnesses that may have changed themselves say
-/// otherwise.
+/// The ratio that is shown: of measures that contradict each other the one that is least like a change; what
+/// was measured, where witnesses that may have changed themselves say otherwise.
 Interval shown_ratio(const Evidence& e) {
   const Interval ratio = judged_ratio(e);
+  if (e.suite_is_naive) {
+    const Evidence as_slower = ratio.middle > 1 ? e : mirrored(e);
+    if (!case_agrees(as_slower)) return is_within(ratio.middle, e.limit) ? ratio : *e.beside_case;
+    return is_within(ratio.middle, e.limit) || as_slower.time.middle > e.plain_limit ? ratio : e.time;
+  }
   const auto outside = [&](double x) { return is_within(x, e.limit) ? 0 : x > 1 ? 1 : -1; };
   const bool alike = outside(e.time.middle / ratio.middle) == 0;
   const bool both = outside(e.time.middle) * outside(ratio.middle) > 0;
-  return e.suite_is_naive || alike || both ? ratio : e.time;
+  return alike || both ? ratio : e.time;
 }
 
 std::string witnesses_text(const Evidence& e) {
