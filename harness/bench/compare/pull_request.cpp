@@ -380,7 +380,7 @@ std::string machine_sentence(const Comparison& comparison) {
   if (comparison.no_naive) {
     return fmt::format(
         "All trials took {:.2f} times as long as before (median). None is naive, so this may be the code or "
-        "the machine; ratios leave it out.",
+        "the machine.",
         comparison.machine_moved);
   }
   return fmt::format(

@@ -332,7 +332,7 @@ TEST(LedgerFindings, ShowInTheWordsOfAComparison) {
       comparison_text(seen, {}, {}),
       AllOf(
           HasSubstr("none of 2 trials is slower than its limit without being accepted; 1 accepted, 1\nsame"),
-          HasSubstr("~ gemm/packed/m=64#1"), HasSubstr("accepted 1.06x [1.06, 1.06]")));
+          HasSubstr("~ gemm/packed/m=64#1"), HasSubstr("accepted 1.06x [1.058, 1.062]")));
   EXPECT_THAT(comparison_markdown(seen, {}, {}), AllOf(HasSubstr("| \\~ |"), HasSubstr("accepted 1.06x")));
   Comparison expired = comparison(Standing::same, 0);
   apply(expired, with_acceptance(fresh()), occasion("2026-05-02", commit(0)));
