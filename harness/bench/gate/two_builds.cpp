@@ -392,32 +392,26 @@ GateFindings findings_of(const TwoBuilds& run) {
   if (unfit.empty()) unfit = run.unfit_shard;
   const std::size_t launches = affordable_launches(out.decisions, logs, run);
   std::size_t next = 0;
-  for (std::size_t i = 0; i < run.trials.size(); ++i) {
-    const PairedTrial& trial = run.trials[i];
-    if (!trial.tested()) {
-      ComparedRow row{.key = trial.trial.key, .standing = trial.left_out.standing, .why = trial.left_out.why};
-      // Identical code takes exactly as long; sums of ratios rely on it.
-      if (trial.left_out.standing == Standing::same) row.ratio = {1, 1, 1, 1, Basis::launches};
-      out.comparison.rows.push_back(std::move(row));
-      continue;
+  for (const PairedTrial& trial : run.trials) {
+    ComparedRow row{.key = trial.trial.key, .standing = trial.left_out.standing, .why = trial.left_out.why};
+    if (trial.tested()) {
+      const SequentialDecision& decision = out.decisions.trials[next];
+      row = row_of(trial, decision, logs[next], run);
+      row.visible =
+          smallest_visible(logs[next], out.decisions.family, launches, run.policy, moved_by_layout(trial));
+      out.visible.push_back(row.visible);
+      if (decision.control_moved && unfit.empty()) {
+        unfit = fmt::format("a copy of the base moved against the base itself in {}", trial.trial.key);
+      }
+      ++next;
+    } else if (trial.left_out.standing == Standing::same) {
+      row.ratio = {1, 1, 1, 1, Basis::launches};  // identical code takes as long; sums of ratios rely on it
     }
-    const SequentialDecision& decision = out.decisions.trials[next];
-    out.comparison.rows.push_back(row_of(trial, decision, logs[next], run));
-    out.visible.push_back(
-        smallest_visible(logs[next], out.decisions.family, launches, run.policy, moved_by_layout(trial)));
-    out.comparison.rows.back().visible = out.visible.back();
-    if (decision.control_moved && unfit.empty()) {
-      unfit = fmt::format("a copy of the base moved against the base itself in {}", trial.trial.key);
-    }
-    ++next;
+    row.figures = changes_of(trial.base_figures, trial.head_figures);  // no machine and no time changes these
+    out.comparison.rows.push_back(std::move(row));
   }
   if (!unfit.empty()) take_back(out.comparison, "the machine is unfit");
   if (run.partial) take_back(out.comparison, "it was interrupted");
-  // No machine and no time changes these.
-  for (std::size_t i = 0; i < run.trials.size(); ++i) {
-    const PairedTrial& trial = run.trials[i];
-    out.comparison.rows[i].figures = changes_of(trial.base_figures, trial.head_figures);
-  }
   return out;
 }
 

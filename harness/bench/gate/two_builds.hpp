@@ -39,7 +39,6 @@ inline constexpr double latest_end = 1.1;
 inline constexpr const char* addresses_move =
     "address randomization stays on here (containers forbid turning it off): launches differ by more";
 
-/// One of the two builds.
 struct Build {
   std::string name;  ///< as the user called it
   std::string commit;
