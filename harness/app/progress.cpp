@@ -10,12 +10,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <csignal>
-#include <cstdint>
 #include <cstring>
-#include <ctime>
 
 // Sanitizers report crashes themselves, and say more.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -37,49 +36,35 @@ constexpr double seconds_between_ticks = 1;  // with nothing new to say
 double now() { return seconds_since({}); }
 
 volatile std::sig_atomic_t stop_requested = 0;
-std::atomic<std::int64_t> requested_at = 0;  // of the steady clock, in milliseconds
-static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+std::atomic<double> requested_at = 0;  // of the steady clock
+static_assert(std::atomic<double>::is_always_lock_free);
 volatile std::sig_atomic_t interrupted_code = 0, crashed_code = 0;  // that handlers exit with
 char running[512] = "";
 
-std::int64_t milliseconds_now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
-}
-
 // Two signals within this time are one request: `timeout` signals its child and then its group, and no person
-// presses Ctrl-C twice so fast. In milliseconds.
-constexpr std::int64_t one_request = 300;
+// presses Ctrl-C twice so fast. In seconds.
+constexpr double one_request = 0.3;
 
 void on_interrupt(int signal, siginfo_t* about, void*) {
   if (about != nullptr && is_sent_by_kernel(signal, *about)) return;
-  const std::int64_t now = milliseconds_now();
+  const double time = system_seconds(CLOCK_MONOTONIC);
   if (stop_requested == 0) {
-    requested_at = now;
+    requested_at = time;
     stop_requested = 1;
-  } else if (now - requested_at > one_request) {
+  } else if (time - requested_at > one_request) {
     _exit(interrupted_code);
   }
 }
 
 /// Only what POSIX allows in a handler: write and _exit.
-void write_text(const char* text) {
-  const auto written = write(STDERR_FILENO, text, std::strlen(text));
-  static_cast<void>(written);
-}
-
 void on_crash(int signal) {
   const char* name = signal == SIGSEGV  ? "segmentation fault"
                      : signal == SIGBUS ? "bus error"
                      : signal == SIGFPE ? "arithmetic fault"
                      : signal == SIGILL ? "illegal instruction"
                                         : "abort";
-  write_text("assay: crashed (");
-  write_text(name);
-  write_text(") during: ");
-  write_text(running);
-  write_text("\n");
+  const std::array<const char*, 5> texts{"assay: crashed (", name, ") during: ", running, "\n"};
+  for (const char* text : texts) static_cast<void>(!write(STDERR_FILENO, text, std::strlen(text)));
   _exit(crashed_code);
 }
 
