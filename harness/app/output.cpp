@@ -19,6 +19,7 @@ namespace assay {
 namespace {
 
 enum class Tint { bad, good, open, quiet };
+constexpr std::array codes_of_tints{"31", "32", "33", "2"};
 
 Tint tint_of(Standing standing) {
   if (is_fault(standing) || standing == Standing::slower) return Tint::bad;
@@ -56,11 +57,6 @@ Beginning word_of(std::string_view line) {
       return {{one, tint_of(static_cast<Word>(i))}};
   }
   return std::nullopt;
-}
-
-std::string in_colour(std::string_view what, Tint tint) {
-  constexpr std::array codes{"31", "32", "33", "2"};
-  return fmt::format("\033[{}m{}\033[0m", codes[static_cast<std::size_t>(tint)], what);
 }
 
 void make_folder(const std::filesystem::path& folder) {
@@ -175,7 +171,9 @@ std::string painted(const std::string& text) {
     Beginning found = mark_of(line);
     if (begin == last && !found) found = word_of(line);
     const std::size_t length = found ? found->first.size() : 0;
-    if (found) out += in_colour(found->first, found->second);
+    if (found)
+      out += fmt::format("\033[{}m{}\033[0m", codes_of_tints[static_cast<std::size_t>(found->second)],
+                         found->first);
     out += line.substr(length);
     begin = end;
   }
