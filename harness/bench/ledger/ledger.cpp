@@ -216,7 +216,7 @@ class Application {
     return out;
   }
 
-  std::string named(const std::vector<std::string>& keys) const {
+  static std::string named(const std::vector<std::string>& keys) {
     return fmt::format("{}{}", fmt::join(std::span(keys).first(std::min(keys.size(), keys_named)), ", "),
                        keys.size() > keys_named ? ", ..." : "");
   }
@@ -262,18 +262,14 @@ class Application {
 
   /// A sum that lacks a term may be too small, and trials that are not here were not tested.
   void say_what_is_missing(const std::vector<Tested>& rows) {
-    std::vector<std::string> incomplete, untested;
-    for (const Tested& row : rows) {
-      if (row.sum.terms < steps().size() + 1) incomplete.push_back(row.compared->key);
-    }
-    std::set<std::string> in_steps;
+    std::vector<std::string> incomplete;
+    std::set<std::string> untested;
     for (const Step& step : steps()) {
-      for (const auto& [key, estimate] : step.rows) in_steps.insert(key);
+      for (const auto& [key, estimate] : step.rows) untested.insert(key);
     }
-    for (const std::string& key : in_steps) {
-      if (std::ranges::none_of(rows, [&](const Tested& row) { return row.compared->key == key; })) {
-        untested.push_back(key);
-      }
+    for (const Tested& row : rows) {
+      untested.erase(row.compared->key);
+      if (row.sum.terms < steps().size() + 1) incomplete.push_back(row.compared->key);
     }
     if (!incomplete.empty()) {
       say(fmt::format("  drift: {} trials lack an estimate in some step, so their sums may be too small: {}",
@@ -281,7 +277,7 @@ class Application {
     }
     if (!untested.empty()) {
       say(fmt::format("  drift: {} trials of the steps have no interval here and were not tested: {}",
-                      untested.size(), named(untested)));
+                      untested.size(), named({untested.begin(), untested.end()})));
     }
   }
 
