@@ -132,13 +132,11 @@ std::vector<TrialResult> trials_in_order(std::vector<NamedRun<Results>>& files) 
   const auto cases = static_cast<std::size_t>(files.front().run.shard->cases);
   std::size_t held = 0;
   for (const NamedRun<Results>& file : files) held += file.run.shard->positions.size();
-  if (held != cases) {
-    throw Error("merge", fmt::format("the shards hold {} cases, and {} were selected", held, cases),
-                "merge shards of one run");
-  }
-  const auto refuse = [](const NamedRun<Results>& file, const std::string& what) {
-    throw Error(file.name, what, "merge shards of one run");
+  const auto refuse = [](const std::string& where, const std::string& what) {
+    throw Error(where, what, "merge shards of one run");
   };
+  if (held != cases)
+    refuse("merge", fmt::format("the shards hold {} cases, and {} were selected", held, cases));
   std::vector<Place> places(cases);
   std::map<std::string, std::string> known;  // trials, and the files that hold them
   for (NamedRun<Results>& file : files) {
@@ -146,13 +144,14 @@ std::vector<TrialResult> trials_in_order(std::vector<NamedRun<Results>>& files) 
     std::vector<std::string> names;
     for (TrialResult& trial : file.run.trials) {
       const auto [other, is_new] = known.emplace(trial.key, file.name);
-      if (!is_new) refuse(file, fmt::format("holds the trial {}, and so does {}", trial.key, other->second));
+      if (!is_new)
+        refuse(file.name, fmt::format("holds the trial {}, and so does {}", trial.key, other->second));
       if (names.empty() || names.back() != case_of(trial)) names.push_back(case_of(trial));
       if (names.size() > positions.size()) break;
       Place& place = places.at(static_cast<std::size_t>(positions[names.size() - 1]));
       if (!place.file.empty() && place.file != file.name) {
-        refuse(file, fmt::format("holds case {} of the selection, and so does {}",
-                                 positions[names.size() - 1], place.file));
+        refuse(file.name, fmt::format("holds case {} of the selection, and so does {}",
+                                      positions[names.size() - 1], place.file));
       }
       place.file = file.name;
       place.trials.push_back(std::move(trial));

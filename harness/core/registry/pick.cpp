@@ -60,12 +60,9 @@ detail::Place ErasedOperation::place(std::size_t variant, std::string_view probl
   const auto found = std::ranges::find(info_, wanted, &VariantInfo::name);
   const auto place = static_cast<std::size_t>(found - info_.begin());
   const bool exists = found != info_.end() && !picks(place);
-  std::string why_not;
-  if (!exists) {
-    why_not = "there is no such variant";
-  } else if (!may_be_picked(*found)) {
-    why_not = "which is a library, or set apart";
-  }
+  std::string why_not = !exists                  ? "there is no such variant"
+                        : !may_be_picked(*found) ? "which is a library, or set apart"
+                                                 : "";
   const Context its{.threads = exists && found->threaded ? context.threads : 1};
   if (why_not.empty()) why_not = unfit(place, problem, its).value_or("");
   if (why_not.empty()) return {place, its, reason};
