@@ -41,7 +41,6 @@ Interval mapped(const Interval& from, const std::function<double(double)>& map) 
 
 double saved_of(double speedup) { return 1 - 1 / speedup; }
 
-/// Converts a speed-up to the figure.
 double figure_of_speedup(ClaimedFigure figure, double speedup) {
   switch (figure) {
     case ClaimedFigure::time_saved:
@@ -111,7 +110,6 @@ const TrialResult* other_trial(const Results& results, const TrialResult& trial,
 
 Interval exactly(double value) { return {value, value, value, 1}; }
 
-/// Returns the figure of the pair; nothing where it has none.
 std::optional<Interval> value_of(const ClaimPart& part, const TrialResult& trial, const TrialResult* other) {
   const auto saved = [](double own, double others) -> std::optional<Interval> {
     return others > 0 ? std::optional(exactly(1 - own / others)) : std::nullopt;
@@ -222,13 +220,13 @@ PartFinding by_trials(const ClaimPart& part, const ClaimEvidence& evidence) {
   }
   PartFinding out{.why = reason};
   std::vector<double> bounds;
+  std::vector<Interval> values;
   for (auto& [name, one] : best) {
     if (one.bound) bounds.push_back(*one.bound);
+    values.push_back(one.value);
     out.cases.push_back(std::move(one));
   }
-  if (out.cases.empty()) return out;
-  std::vector<Interval> values;
-  for (const DecidingCase& one : out.cases) values.push_back(one.value);
+  if (values.empty()) return out;
   out.value = of_ends(values, [&](const auto& ends) { return mean_of(part.figure, ends); });
   // A bound of ten times the measured value, or more, says nothing.
   const auto says_something = [&](double most) {
@@ -390,13 +388,6 @@ PartFinding by_arithmetic(const ClaimPart& part, const ClaimEvidence& evidence) 
   return {.standing = ClaimStanding::confirmed, .why = "its figures follow from each other"};
 }
 
-/// Composes gains by Amdahl's law over exclusive shares.
-double composed_speedup(const std::vector<ClaimShare>& shares, const std::vector<double>& speedups) {
-  double left = 1;
-  for (std::size_t i = 0; i < shares.size(); ++i) left -= shares[i].share * saved_of(speedups[i]);
-  return 1 / left;
-}
-
 PartFinding by_composition(const ClaimPart& part, const ClaimsReport& so_far) {
   const Interval takes_no_time{INFINITY, INFINITY, INFINITY, 1};
   std::vector<Interval> speedups;
@@ -413,8 +404,11 @@ PartFinding by_composition(const ClaimPart& part, const ClaimsReport& so_far) {
     speedups.push_back(*known->parts.front().value);
     std::ranges::copy(known->parts.front().cases, std::back_inserter(out.cases));
   }
+  // By Amdahl's law over exclusive shares.
   const auto composed = [&](const std::vector<double>& of_parts) {
-    return composed_speedup(part.composed, of_parts);
+    double left = 1;
+    for (std::size_t i = 0; i < of_parts.size(); ++i) left -= part.composed[i].share * saved_of(of_parts[i]);
+    return 1 / left;
   };
   out.value = figure_of_speedup(part.figure, of_ends(speedups, composed));
   const double most = composed(std::vector<double>(part.composed.size(), INFINITY));

@@ -85,13 +85,6 @@ std::string label(const std::string& text) {
   return spelled(text, {{'\n', "\\n"}, {'"', "\\\""}, {'\\', "\\\\"}});
 }
 
-/// Seconds since 1970 of `2026-11-26T15:06:21Z`; nothing for other texts.
-std::optional<std::int64_t> unix_seconds(const std::string& date) {
-  std::tm parts{};
-  if (strptime(date.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) == nullptr) return std::nullopt;
-  return timegm(&parts);
-}
-
 }  // namespace
 
 History history_of(std::vector<NamedRun<Results>> runs, const GatePolicy& policy,
@@ -259,10 +252,11 @@ std::string history_openmetrics(const History& history) {
     for (std::size_t i = 0; i < history.runs.size(); ++i) {
       if (!row.seconds[i]) continue;
       const HistoryRun& run = history.runs[i];
-      const std::optional<std::int64_t> when = unix_seconds(run.date);
+      std::tm date{};
+      const bool is_dated = strptime(run.date.c_str(), "%Y-%m-%dT%H:%M:%S", &date) != nullptr;
       out += fmt::format("assay_call_seconds{{key=\"{}\",suite=\"{}\",machine=\"{}\"}} {:.9g}{}\n",
                          label(row.key), label(history.suite), label(run.machine), row.seconds[i]->middle,
-                         when ? fmt::format(" {}", *when) : "");
+                         is_dated ? fmt::format(" {}", timegm(&date)) : "");
     }
   }
   return out + "# EOF\n";

@@ -37,19 +37,18 @@ bool is_at_fault(const TrialResult& trial) {
   return trial.skipped.empty() && (trial.failure || !trial.agreement.agrees || !trial.impossible.empty());
 }
 
-std::vector<doc::Text> cells_of(const Results& results, const TrialResult& trial, const TimeRow* row) {
+/// `row` of a trial that was measured.
+std::vector<doc::Text> cells_of(const Results& results, const TrialResult& trial,
+                                const std::optional<TimeRow>& row) {
   std::vector<doc::Text> out{case_of(trial), with_threads(trial.variant, trial.threads)};
-  const auto cell = [](bool known, const doc::Amount& amount) {
-    return known ? doc::Text(amount) : doc::Text();
-  };
-  const bool has_seconds = row != nullptr && row->seconds.middle > 0;
-  out.push_back(row == nullptr ? "" : has_seconds ? doc::Text(doc::seconds(row->seconds)) : "withheld");
-  const Interval ratio = row != nullptr ? row->speedup.value_or(Interval()) : Interval();
-  out.push_back(cell(ratio.middle > 0, doc::amount(ratio, "times")));
-  out.push_back(
-      cell(row != nullptr && row->share_of_roof > 0, doc::share(row != nullptr ? row->share_of_roof : 0)));
-  for (const Figure& figure : results.figures)
-    out.push_back(row == nullptr ? doc::Text() : figure_cell(figure, trial.figures));
+  if (row) {
+    out.push_back(row->seconds.middle > 0 ? doc::Text(doc::seconds(row->seconds)) : "withheld");
+    out.push_back(row->speedup ? doc::Text(doc::amount(*row->speedup, "times")) : "");
+    out.push_back(row->share_of_roof > 0 ? doc::Text(doc::share(row->share_of_roof)) : "");
+    for (const Figure& figure : results.figures) out.push_back(figure_cell(figure, trial.figures));
+  } else {
+    out.resize(out.size() + 3 + results.figures.size());
+  }
   out.push_back(trial.picked ? trial.picked->variant : "");
   out.push_back(instead_of_time(trial, results));
   return out;
@@ -91,7 +90,7 @@ std::string to_table(const Results& results) {
       if (!trial.skipped.empty() || has_fault != faults) continue;
       std::optional<TimeRow> row;
       if (is_measured(trial)) row = time_row(results, trial, naive.beside(trial), beaten);
-      table.rows.push_back(cells_of(results, trial, row ? &*row : nullptr));
+      table.rows.push_back(cells_of(results, trial, row));
     }
   }
   std::vector<doc::Block> blocks{std::move(table)};
