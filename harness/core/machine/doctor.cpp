@@ -192,11 +192,6 @@ std::vector<Diagnosis> of_roofs(const std::vector<Roof>& roofs) {
   return out;
 }
 
-Diagnosis of_random_lines(const RandomLines& lines) {
-  return {"lines", fmt::format("1 thread: {} million random lines of 64 B per second, from {}",
-                               figure(lines.per_second / 1e6), bytes_text(lines.working_set_bytes))};
-}
-
 Diagnosis of_gate(const NoiseProbe& noise) {
   const auto tightest = tightest_gate_percent(noise.smallest_visible);
   Diagnosis out{"can see", fmt::format("changes of {} and more with 30 process starts",
@@ -232,7 +227,11 @@ std::vector<Diagnosis> diagnose(const Symptoms& s) {
   if (auto node = of_node(s.allotment)) out.push_back(*std::move(node));
   out.push_back(of_noise(s));
   std::ranges::move(of_roofs(s.roofs), std::back_inserter(out));
-  if (s.random_lines.per_second > 0) out.push_back(of_random_lines(s.random_lines));
+  if (const auto& lines = s.random_lines; lines.per_second > 0) {
+    out.push_back(
+        {"lines", fmt::format("1 thread: {} million random lines of 64 B per second, from {}",
+                              figure(lines.per_second / 1e6), bytes_text(lines.working_set_bytes))});
+  }
   out.push_back(of_gate(s.noise));
   out.push_back(of_kinds_of_gates(s.noise));
   constexpr std::size_t columns = 90;

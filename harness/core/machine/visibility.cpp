@@ -64,9 +64,11 @@ double deviation_of_group(Sliced& stream) {
 
 }  // namespace
 
-double smallest_visible_change(const std::vector<double>& deviations, const GateSketch& gate) {
-  const double p = needed_chance(needed_count(gate.groups, gate.level), gate.groups, gate.power);
-  return std::expm1(std::log1p(gate.margin) + quantile_of_magnitudes(deviations, 2 * p - 1));
+double smallest_visible_change(const std::vector<double>& deviations) {
+  constexpr int groups = 30;
+  constexpr double margin = 0.01, level = 0.01 / 100, power = 0.95;
+  const double p = needed_chance(needed_count(groups, level), groups, power);
+  return std::expm1(std::log1p(margin) + quantile_of_magnitudes(deviations, 2 * p - 1));
 }
 
 double spread_of(const std::vector<double>& deviations) {
