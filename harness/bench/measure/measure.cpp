@@ -68,7 +68,6 @@ constexpr int fewest_slices = 3;
 /// Below this a plan holds the handle of the kernel and its problem: no workspace worth the name.
 constexpr double handle_bytes = 1024;
 
-/// A trial of the case at hand, made ready.
 struct Ready {
   std::unique_ptr<Timed> timed;
   std::unique_ptr<AuditedSlices> slices;
@@ -104,11 +103,6 @@ void compare_precision(const Operation& operation, std::span<const TrialRequest>
       fewer_digits(std::min(audit.rounded, measure.rounded), audit.rms_error(), measure.rms_error(), "naive");
 }
 
-void note_other_clock(Ready& trial) {
-  if (const auto seconds = trial.slices->seconds_beside_own_clock())
-    trial.sample->figures[std::string(tag_of_other_clock)] = *seconds;
-}
-
 /// Memory for the buffers of one case after the other: it takes virtual machines longer to give fresh pages
 /// than it takes to measure.
 std::span<std::byte> memory_of_buffers() {
@@ -139,6 +133,13 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
   const Cost cost = operation.cost(fields);
   std::optional<double> naive_seconds;
   static_cast<void>(workload->timed(0, {}));  // makes the output that all share: no variant's workspace
+  const auto hand_over = [&](const Ready& trial) {
+    trial.sample->audit = trial.slices->audit();
+    if (const auto seconds = trial.slices->seconds_beside_own_clock())
+      trial.sample->figures[std::string(tag_of_other_clock)] = *seconds;
+    compare_precision(operation, trials, samples, static_cast<std::size_t>(trial.sample - samples.data()));
+    taken({trial.sample, 1});
+  };
   for (std::size_t i = 0; i < trials.size() && !hooks.stopped(); ++i) {
     const TrialRequest& trial = trials[i];
     hooks.say("measure " + trial.key);
@@ -170,10 +171,7 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
         reporter.call(first + i, limit,
                       [&] { samples[i].slices.push_back(slice_of(next.slices->take(1, false))); });
       }
-      samples[i].audit = next.slices->audit();
-      note_other_clock(next);
-      compare_precision(operation, trials, samples, i);
-      taken(samples.subspan(i, 1));
+      hand_over(next);
       next.slices.reset();
       next.timed.reset();
       continue;
@@ -206,10 +204,7 @@ void sample_case(const Registry& registry, const LaunchRequest& request, std::sp
   for (Ready& trial : ready) {
     if (trial.timed == nullptr) continue;
     trial.sample->slices = launches[burst++];
-    note_other_clock(trial);
-    trial.sample->audit = trial.slices->audit();
-    compare_precision(operation, trials, samples, static_cast<std::size_t>(trial.sample - samples.data()));
-    taken({trial.sample, 1});
+    hand_over(trial);
   }
 }
 
