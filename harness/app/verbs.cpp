@@ -68,6 +68,11 @@ void quiet(OptionList& o, bool& value) {
   o("-q,--quiet", &value, "print only rows that ask for something to be done, and the outcome; no progress",
     {.repeated = false});
 }
+/// Where a verb tells what it found.
+void findings(OptionList& o, auto& options) {
+  json(o, options.json);
+  quiet(o, options.quiet);
+}
 void results(OptionList& o, std::filesystem::path& value) {
   o("-o,--output", &value, "write the results here, as JSON", output_file);
 }
@@ -187,8 +192,7 @@ void describe_built_sides(OptionList& o, BuildsOptions& options) {
 }
 void describe_outputs(OptionList& o, OutcomeOptions& options, bool has_comment = true) {
   results(o, options.output);
-  json(o, options.json);
-  quiet(o, options.quiet);
+  findings(o, options);
   if (has_comment) comment(o, options.markdown);
   page(o, options.page);
   o("--junit", &options.junit, "write a JUnit file, a test case per trial",
@@ -270,8 +274,7 @@ void describe(OptionList& o, CheckOptions& options) {
   seed(o, options.seed);
   time_limit(o, options.time_limit);
   exit_codes(o, options.bisection);
-  json(o, options.json);
-  quiet(o, options.quiet);
+  findings(o, options);
 }
 void describe(OptionList& o, KnownBadOptions& options) {
   o("--known-bad", &options.known_bad, "demand that every published optimization that is wrong is rejected");
@@ -313,8 +316,7 @@ void describe(OptionList& o, RunOptions& options) {
   shard(o, options.shard);
   describe_flags(o, options.benchmark);
   results(o, options.output);
-  json(o, options.json);
-  quiet(o, options.quiet);
+  findings(o, options);
 }
 
 void describe(OptionList& o, RecordOptions& options) {
@@ -328,8 +330,7 @@ void describe(OptionList& o, RecordOptions& options) {
   o("--reason", &options.reason, "why the baseline changes", {.required = true});
   o("--replace", &options.replace, "retire the recordings that are there");
   baselines(o, options.baselines, {.writes = Writes::folder});
-  json(o, options.json);
-  quiet(o, options.quiet);
+  findings(o, options);
 }
 void describe(OptionList& o, AcceptOptions& options) {
   o("--accept", &options.key,
@@ -424,8 +425,7 @@ void describe(OptionList& o, CommandOptions& options) {
   o("--launches", &options.launches, "runs to time (default 32)", {.low = 1, .high = 100000});
   budget(o, options.budget_seconds, "seconds after which no run is begun (default 300)");
   results(o, options.output);
-  json(o, options.json);
-  quiet(o, options.quiet);
+  findings(o, options);
   o("command", &options.command, "the program and its arguments, behind --",
     {.required = true, .behind_dashes = true});
 }
@@ -435,8 +435,7 @@ void describe(OptionList& o, ReanalyzeOptions& options) {
   describe(o, options.outcome.rules);
   comment(o, options.outcome.markdown);
   page(o, options.outcome.page);
-  json(o, options.outcome.json);
-  quiet(o, options.outcome.quiet);
+  findings(o, options.outcome);
 }
 
 void describe(OptionList& o, MergeOptions& options) {
@@ -448,8 +447,7 @@ void describe(OptionList& o, MergeOptions& options) {
   o("--md", &options.outcome.markdown, "of a gate of two builds: write a comment for a pull request here",
     output_file);
   page(o, options.outcome.page);
-  json(o, options.outcome.json);
-  quiet(o, options.outcome.quiet);
+  findings(o, options.outcome);
 }
 
 void describe(OptionList& o, SelftestOptions& options) {
@@ -489,8 +487,7 @@ void describe(OptionList& o, CompareOptions& options) {
   limit(o, &options.limit, "time ratio that is still the same (default 1.05)");
   o("--limits", &options.limits, "a file with limits of single trials: `assay schema limits`");
   undecided(o, options.undecided_fails);
-  json(o, options.json);
-  quiet(o, options.quiet);
+  findings(o, options);
 }
 
 void describe(OptionList& o, ReportOptions& options) {
