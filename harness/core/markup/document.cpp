@@ -8,7 +8,6 @@
 namespace assay::doc {
 namespace {
 
-/// A speed-up in words.
 std::string factor_text(double ratio) {
   const double factor = std::max(ratio, 1 / ratio);
   return figure(factor) + (factor < 1.005 ? "x as fast" : ratio > 1 ? "x faster" : "x slower");
@@ -133,18 +132,11 @@ std::vector<Column> columns(std::string_view line) {
     static_cast<void>(cut(unit, "]"));
     column.unit = unit;
     column.name = cut(own, " = ");
-    for (; !own.empty(); own.remove_prefix(1)) {
-      if (own.front() == '!') {
-        column.folds = false;
-      } else if (own.front() == '<') {
-        column.left = true;
-      } else if (own.front() == '-') {
-        column.data_only = true;
-      } else {
-        break;
-      }
-    }
-    column.tag = own;
+    const std::string_view marks = own.substr(0, own.find_first_not_of("!<-"));
+    column.folds = marks.find('!') == marks.npos;
+    column.left = marks.find('<') != marks.npos;
+    column.data_only = marks.find('-') != marks.npos;
+    column.tag = own.substr(marks.size());
   }
   return out;
 }

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 
 namespace assay::doc {
 namespace {
@@ -43,20 +44,15 @@ Json value_of(const Column& column) {
   return out;
 }
 
-void add(Json& out, const std::vector<Block>& blocks);
+Json value_of(const Fence& fence) { return fence.lines; }
 
-void add(Json&, const Paragraph&) {}
-void add(Json&, const Picture&) {}
-
-void add(Json& out, const List& list) {
-  if (list.tag.empty()) return;
+Json value_of(const List& list) {
   Json items = Json::array();
   for (const List::Item& item : list.items) items.push_back(item.text.plain());
-  out[list.tag] = std::move(items);
+  return items;
 }
 
-void add(Json& out, const Table& table) {
-  if (table.tag.empty()) return;
+Json value_of(const Table& table) {
   Json columns = Json::array(), rows = Json::array();
   for (const Column& column : table.columns) columns.push_back(value_of(column));
   for (const auto& row : table.rows) {
@@ -64,17 +60,18 @@ void add(Json& out, const Table& table) {
     for (std::size_t i = 0; i < row.size(); ++i) own.emplace_back(table.columns[i].tag, value_of(row[i]));
     rows.push_back(Json::object(std::move(own)));
   }
-  out[table.tag] = Json{{"columns", std::move(columns)}, {"rows", std::move(rows)}};
+  return {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
 }
 
-void add(Json& out, const Fence& fence) {
-  if (!fence.tag.empty()) out[fence.tag] = fence.lines;
-}
-
-void add(Json& out, const Details& details) { add(out, details.blocks); }
-
+/// Adds the blocks that have a tag.
 void add(Json& out, const std::vector<Block>& blocks) {
-  for (const Block& block : blocks) std::visit([&](const auto& one) { add(out, one); }, block);
+  const auto add_one = [&]<class One>(const One& one) {
+    if constexpr (std::same_as<One, Details>) add(out, one.blocks);
+    if constexpr (requires { one.tag; }) {
+      if (!one.tag.empty()) out[one.tag] = value_of(one);
+    }
+  };
+  for (const Block& block : blocks) std::visit(add_one, block);
 }
 
 std::string csv_cell(const std::string& text) {
@@ -442,30 +439,22 @@ struct Grid {
     }
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       is_number.push_back(stands_right(table, i));
-      set_widths(i);
+      std::size_t& widest_range = range.emplace_back(0);
+      std::size_t& widest = middle.emplace_back(0);
+      for (const auto& row : rows) widest_range = std::max(widest_range, display_width(row[i].range));
+      for (const auto& row : rows) {
+        // The head may stand over the interval as well.
+        const std::size_t spare = &row == &rows[0] && widest_range > 0 ? widest_range + 1 : 0;
+        const std::size_t own = display_width(row[i].middle);
+        widest = std::max(widest, own - std::min(own, spare));
+      }
     }
   }
-
-  bool heads(std::size_t column) const { return table.columns[column]->heads; }
-  bool wraps(std::size_t column) const { return table.columns[column]->wraps; }
 
   const ShownTable& table;
   std::vector<std::vector<Cell>> rows;  ///< the first has the heads
   std::vector<std::size_t> middle, range;
   std::vector<bool> is_number;
-
- private:
-  void set_widths(std::size_t i) {
-    range.push_back(0);
-    middle.push_back(0);
-    for (const auto& row : rows) range[i] = std::max(range[i], display_width(row[i].range));
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      // The head may stand over the interval as well.
-      const std::size_t spare = r == 0 && range[i] > 0 ? range[i] + 1 : 0;
-      const std::size_t own = display_width(rows[r][i].middle);
-      middle[i] = std::max(middle[i], own - std::min(own, spare));
-    }
-  }
 };
 
 std::string in_column(const Grid& grid, std::size_t row, std::size_t i) {
@@ -482,19 +471,19 @@ std::string lines_of(const ShownTable& table) {
   std::size_t width = 0, indent = 0;
   std::vector<std::size_t> beside, below;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (grid.heads(i)) {
+    if (table.columns[i]->heads) {
       indent = 2;
       continue;
     }
     width += grid.middle[i] + (grid.range[i] > 0 ? grid.range[i] + 1 : 0) + 2;
-    const bool fits = indent + width <= terminal_width + 2 && !grid.wraps(i) && below.empty();
+    const bool fits = indent + width <= terminal_width + 2 && !table.columns[i]->wraps && below.empty();
     (fits || beside.empty() ? beside : below).push_back(i);
   }
   std::string out, head;
   for (std::size_t r = 0; r < grid.rows.size(); ++r) {
     for (std::size_t i = 0; i < table.columns.size() && r > 0; ++i) {
       const std::string& own = grid.rows[r][i].middle;
-      if (!grid.heads(i) || own == head) continue;
+      if (!table.columns[i]->heads || own == head) continue;
       head = own;
       out += wrapped_line(own, "", "    ");
     }
@@ -504,7 +493,8 @@ std::string lines_of(const ShownTable& table) {
       const Cell& cell = grid.rows[r][i];
       const Amount* number = r > 0 ? table.rows[r - 1][i].number() : nullptr;
       if (r == 0 || cell.middle.empty() || (number != nullptr && number->number() == 0)) continue;
-      rest += (rest.empty() ? "" : ", ") + (grid.wraps(i) ? "" : grid.rows[0][i].middle + " ") + cell.middle;
+      rest += (rest.empty() ? "" : ", ") + (table.columns[i]->wraps ? "" : grid.rows[0][i].middle + " ") +
+              cell.middle;
       if (!cell.range.empty()) rest += " " + cell.range;
     }
     out += line.erase(line.find_last_not_of(' ') + 1) + "\n";
