@@ -110,7 +110,6 @@ bool gives(const std::vector<std::string>& arguments, std::string_view names);
 std::vector<std::string> read_options(const std::string& program, OptionList& options,
                                       std::vector<std::string> arguments, const Environment& environment);
 
-/// The help of one verb.
 std::string help_of(const std::string& program, const std::string& about, OptionList& options);
 
 /// `verb` with those of `options` that differ from `usual`, as typed in a shell.

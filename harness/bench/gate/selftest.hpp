@@ -30,7 +30,6 @@ struct Plant {
   Interval ratio;  ///< as the gate estimated it
 };
 
-/// One run of the gate.
 struct SelfTestRun {
   std::vector<Plant> plants;        ///< none in a run of the program against itself
   std::vector<std::string> alarms;  ///< trials called slower that were not planted
@@ -58,7 +57,6 @@ struct SelfTest {
   std::size_t interrupted = 0;  ///< gates that were left out, since they were not finished
 };
 
-/// A self-test that is to be run.
 struct SelfTestRequest {
   Suite suite;
   std::string filter;
@@ -96,7 +94,6 @@ std::vector<Plant> drawn_plants(const std::vector<PairedTrial>& trials,
                                 const std::map<std::string, Cost>& costs,
                                 const std::vector<double>& slowdowns, std::size_t turn, Rng& rng);
 
-/// Tallies the outcome of a run with these plants.
 SelfTestRun tallied(const TwoBuilds& run, std::vector<Plant> plants);
 
 /// Why the test says nothing of the gate: no run was finished, none was fit, or none decided anything. Empty

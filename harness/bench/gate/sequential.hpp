@@ -54,7 +54,6 @@ struct SequentialPolicy {
   std::vector<std::size_t> looks{16, 21, 28, 42, 63, 95, 143};
 };
 
-/// The usual rules with another margin.
 SequentialPolicy policy_with(double margin);
 
 /// Logarithms of head / base, and of control / base, one per launch.

@@ -19,7 +19,6 @@ struct WrappedCommand {
   std::string text;
 };
 
-/// A line of a shell.
 WrappedCommand shell_command(const std::string& line);
 
 enum class PrintedUnit { as_printed, seconds, milliseconds, microseconds, nanoseconds };

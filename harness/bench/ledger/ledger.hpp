@@ -152,7 +152,6 @@ inline const std::filesystem::path usual_baselines = "baselines";
 
 using Folders = std::vector<std::filesystem::path>;
 
-/// A ledger and the file it lies in.
 struct StoredLedger {
   std::filesystem::path file;
   Ledger ledger;

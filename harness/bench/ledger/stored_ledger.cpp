@@ -62,7 +62,6 @@ std::string what_of(const Acceptance& one) {
   return one.figure.empty() ? one.key : fmt::format("{} of {}", one.figure, one.key);
 }
 
-/// A row of a step.
 struct Row {
   std::string key;
   Estimate estimate;

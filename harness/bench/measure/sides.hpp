@@ -63,7 +63,6 @@ std::string to_json(const DescriptionRequest& request);
 /// Throws Error naming `where`.
 Description description_from_json(const std::string& text, const std::string& where);
 
-/// One program of a launch.
 struct SideProgram {
   std::string name;  ///< for messages: "base", "head", "control"
   /// A program, or a plug-in that a copy of this program loads. It is copied before it runs, since the place
@@ -104,7 +103,6 @@ std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng);
 /// all sides.
 std::pair<std::string, std::string> drawn_padding(Rng& rng);
 
-/// The same question for one of its trials.
 PairRequest with_one_trial(const PairRequest& request, std::size_t trial);
 
 using SampleSides = std::function<std::vector<std::vector<TurnSample>>(const PairRequest&, const Hooks&)>;

@@ -87,7 +87,6 @@ class NaiveTrials {
 Page report_page(const Report& report);
 
 class Fields;
-/// Reports as files hold them.
 void describe(Fields& f, Report& report);
 
 // Pictures, each empty where it would show nothing.

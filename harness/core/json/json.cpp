@@ -117,7 +117,6 @@ std::optional<double> as_number(const Json& value) {
   return std::nullopt;
 }
 
-/// A fault of a text that is no JSON.
 struct Fault {
   std::size_t byte = 0;   ///< the first is 1
   std::string detail;     ///< the library's complaint, without its number of the error
@@ -173,7 +172,6 @@ class Events : public nlohmann::json_sax<Library> {
   Fault fault;
 };
 
-/// Builds a value.
 class Builder : public Events {
  public:
   explicit Builder(RepeatedKey wanted) : wanted_(wanted) {}

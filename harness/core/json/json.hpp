@@ -50,7 +50,6 @@ class Json {
   Json(std::string_view value);
   Json(const char* value);
   explicit Json(Array items);
-  /// An array of the items.
   template <class T>
     requires(std::convertible_to<const T&, Json>)
   Json(const std::vector<T>& values) : Json(array()) {
@@ -178,7 +177,6 @@ class JsonField {
   JsonField at(std::string_view key) const;
   /// The named member; nothing when it is missing or null.
   std::optional<JsonField> find(std::string_view key) const;
-  /// The items of an array.
   std::vector<JsonField> items() const;
   /// Returns the members of an object, null ones too.
   std::vector<std::pair<std::string, JsonField>> members() const;
@@ -189,7 +187,6 @@ class JsonField {
   Index integer(Index low, Index high) const;
   std::uint64_t unsigned_integer() const;
   bool boolean() const;
-  /// An array of numbers.
   std::vector<double> numbers() const;
 
   /// Members that may be missing.

@@ -64,7 +64,6 @@ inline Amount count(double value) { return amount(value, ""); }
 /// Floating-point operations per second, or bytes where a call does less than one operation per byte.
 Amount throughput(double flops_per_second, double bytes_per_second);
 
-/// Returns the number as readers see it.
 std::string amount_text(const Amount& amount);
 
 /// A line of text: prose, code and numbers. Writers escape it, so that texts from outside need no care.
@@ -102,7 +101,6 @@ class Text {
 
 Text code(std::string text);
 Text strong(std::string text);
-/// Joins the texts, with `between` between two.
 Text joined(const std::vector<Text>& texts, std::string_view between = ", ");
 /// Joins texts that are code.
 Text codes(const std::vector<std::string>& texts, std::string_view between = ", ");

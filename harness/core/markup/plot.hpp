@@ -28,7 +28,6 @@ struct Plot {
 std::string svg_in_page(const Plot& plot);
 std::string svg_file(const Plot& plot);
 
-/// The look of a mark.
 enum class Look { better, worse, open, equal, first, second, third };
 
 /// One mark with the interval around it.
