@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
+#include <ranges>
 #include <set>
 
 namespace assay {
@@ -141,13 +142,16 @@ void compare_precision(const PairRequest& request, std::vector<std::vector<TurnS
   }
 }
 
+ChildCrash crash_of(const SideProgram& side, const std::string& what) {
+  return {(side.known_as.empty() ? side.program : side.known_as).string(),
+          fmt::format("as {} {}", side.name, what), "run `check` with that program"};
+}
+
 /// Where a kernel of a side answered in its place, or changed the code that judges and times it, no answer of
 /// the side counts: throws SideFailure where there is one trial, and else ChildCrash, since any may have done
 /// so.
 [[noreturn]] void refuse_answers(const PairRequest& request, std::size_t side, const std::string& what) {
-  const SideProgram& of = request.sides[side];
-  const ChildCrash crash((of.known_as.empty() ? of.program : of.known_as).string(),
-                         fmt::format("as {} {}", of.name, what), "run `check` with that program");
+  const ChildCrash crash = crash_of(request.sides[side], what);
   if (request.trials.size() > 1) throw crash;
   throw SideFailure(side, request.trials.at(0).key, {.reason = "its process " + what}, crash);
 }
@@ -257,10 +261,6 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   for (std::size_t side = 0; side < sides.size(); ++side) {
     answers[side].when_sealed([&changed, &child_of, side] { changed[side] = changed_code(child_of[side]); });
   }
-  const auto is_late = [&](std::size_t side) {
-    StepWatch* const watch = watch_of(side);
-    return watch != nullptr && watch->is_overdue();
-  };
   // A kernel that exits with 0 ends its side as if all were well; the others would wait for their turn.
   const auto has_left = [&](std::size_t side) {
     return kill(child_of[side], 0) != 0 && !answers[side].sealed() &&
@@ -268,13 +268,11 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   };
   std::optional<std::size_t> left, late;  // told before the others are killed
   const auto held_up = [&] {
-    const auto gone = std::ranges::find_if(start, has_left);
-    auto overdue = start.end();
-    for (auto side = start.begin(); side != start.end(); ++side) {
-      if (is_late(*side) && overdue == start.end()) overdue = side;  // all are looked at
+    for (const std::size_t side : start | std::views::reverse) {  // the first to be started counts
+      if (has_left(side)) left = side;
+      StepWatch* const watch = watch_of(side);
+      if (watch != nullptr && watch->is_overdue()) late = side;
     }
-    if (gone != start.end()) left = *gone;
-    if (overdue != start.end()) late = *overdue;
     return left || late;
   };
   Patience patience{.stopped = hooks.stop, .overdue = held_up};
@@ -289,11 +287,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
         left   ? *left
         : late ? *late
                : static_cast<std::size_t>(std::ranges::find(child_of, end.child) - child_of.begin());
-    const SideProgram& side = request.sides[failed];
-    const std::string where = (side.known_as.empty() ? side.program : side.known_as).string(),
-                      remedy = "run `check` with that program",
-                      what = fmt::format("as {} {}{}", side.name, end.text(), printed[failed].in_words("; "));
-    const ChildCrash crash(where, what, remedy);
+    const ChildCrash crash = crash_of(request.sides[failed], end.text() + printed[failed].in_words("; "));
     const StepWatch* const watch = watch_of(failed);
     if (const auto step = watch != nullptr ? watch->failed_step(end) : std::nullopt) {
       throw SideFailure(failed, request.trials.at(order.at(step->step)).key, step->failure, crash);
@@ -306,7 +300,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
                         crash);
     }
     if (end.crashed()) throw crash;
-    throw Error(where, what, remedy);
+    throw Error(crash);
   }
   std::vector<std::vector<TurnSample>> out;
   for (std::size_t side = 0; side < request.sides.size(); ++side) {
