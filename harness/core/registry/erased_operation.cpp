@@ -129,12 +129,10 @@ void ErasedOperation::add(std::unique_ptr<detail::ErasedVariant> variant, const 
 }
 
 void ErasedOperation::insert(const VariantInfo& info, std::unique_ptr<const detail::ErasedVariant> variant) {
-  const auto stands_before = [](std::string_view a, std::string_view b) {
-    if (a == "naive" || b == "naive") return a == "naive" && b != "naive";
-    return a < b;
+  const auto order = [](const VariantInfo& one) {
+    return std::pair(one.name != "naive", std::string_view(one.name));
   };
-  const auto at = std::ranges::find_if(
-      info_, [&](const VariantInfo& other) { return !stands_before(other.name, info.name); });
+  const auto at = std::ranges::lower_bound(info_, order(info), {}, order);
   if (at != info_.end() && at->name == info.name) {
     throw Error(fmt::format("{}/{}", name(), info.name), "registered twice",
                 "rename one of the two variants");

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -402,7 +401,6 @@ class ErasedWorkload final : public Workload {
   std::vector<Figure> figures(const Owned& output) {
     return subject_.contract.figures(subject_.problem.get(), subject_.input.get(), expected(), output.get());
   }
-  /// An output that naive has written.
   Owned written_by_naive() {
     Owned output = subject_.fresh_output();
     ErasedTimed(*variants_.at(naive), Context{}, subject_, output.get()).call_unwatched();

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,8 +24,6 @@ class Rehearsal {
  public:
   Rehearsal();
   ~Rehearsal();
-  Rehearsal(const Rehearsal&) = delete;
-  Rehearsal& operator=(const Rehearsal&) = delete;
   /// Notes in `outcome` what the kernel did not leave as it was.
   void look_around(Agreement& outcome) const;
   /// Goes on for some `seconds`, and notes in `outcome` what was wrong.
