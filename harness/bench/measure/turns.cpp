@@ -326,9 +326,9 @@ class Side {
 
 }  // namespace
 
-SharedRegion::SharedRegion(int descriptor, std::size_t bytes) : descriptor_(descriptor), bytes_(bytes) {
+SharedRegion::SharedRegion(Descriptor file, std::size_t bytes) : descriptor_(std::move(file)), bytes_(bytes) {
   void* found = mmap(reinterpret_cast<void*>(address), bytes, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, descriptor, 0);
+                     MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, descriptor(), 0);
   if (found == MAP_FAILED) fail("cannot be mapped at its address");
   inherited = bytes;
   data_ = static_cast<std::byte*>(found);
@@ -337,24 +337,20 @@ SharedRegion::SharedRegion(int descriptor, std::size_t bytes) : descriptor_(desc
 SharedRegion::~SharedRegion() {
   munmap(data_, bytes_);
   inherited = 0;
-  close(descriptor_);
 }
 
 SharedRegion SharedRegion::made(std::size_t bytes) {
-  const int descriptor = memfd_create("assay", 0);
-  if (descriptor < 0) fail("cannot be made");
-  if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0) {
-    close(descriptor);
-    fail("cannot be given its size");
-  }
-  return {descriptor, bytes};
+  Descriptor memory(memfd_create("assay", 0));
+  if (memory.value() < 0) fail("cannot be made");
+  if (ftruncate(memory.value(), static_cast<off_t>(bytes)) != 0) fail("cannot be given its size");
+  return {std::move(memory), bytes};
 }
 
 SharedRegion SharedRegion::mapped(int descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) fail("is not what was handed over");
   if (inherited > 0) munmap(reinterpret_cast<void*>(address), inherited);
-  return {descriptor, static_cast<std::size_t>(status.st_size)};
+  return {Descriptor(descriptor), static_cast<std::size_t>(status.st_size)};
 }
 
 void SharedRegion::map_pages(std::size_t bytes) {

@@ -10,6 +10,7 @@
 #include "assay/registry.hpp"
 #include "bench/measure/allocations.hpp"
 #include "core/check/contained.hpp"
+#include "core/files/descriptor.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -29,12 +30,10 @@ class SharedRegion {
   /// Maps one that another process made, at the same address. Throws Error when the address is taken.
   static SharedRegion mapped(int descriptor);
 
-  SharedRegion(const SharedRegion&) = delete;
-  SharedRegion& operator=(const SharedRegion&) = delete;
   ~SharedRegion();
 
   /// Inherited by child processes.
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.value(); }
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
   /// Maps so many pages together, where the system can: one by one, as they are touched, they take virtual
@@ -42,8 +41,8 @@ class SharedRegion {
   void map_pages(std::size_t bytes);
 
  private:
-  SharedRegion(int descriptor, std::size_t bytes);
-  int descriptor_;
+  SharedRegion(Descriptor file, std::size_t bytes);
+  Descriptor descriptor_;
   std::byte* data_ = nullptr;
   std::size_t bytes_, mapped_bytes_ = 0;
 };

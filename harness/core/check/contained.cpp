@@ -48,9 +48,7 @@ bool is_for_kernels = false;
 constexpr double nanoseconds = 1e9;
 
 std::int64_t monotonic_now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+  return static_cast<std::int64_t>(system_seconds(CLOCK_MONOTONIC) * nanoseconds);
 }
 
 /// Seconds for which all threads of a process had a processor.
@@ -349,22 +347,19 @@ std::string_view to_string(Failure::Kind kind) {
 }
 
 SharedRecord::SharedRecord() : descriptor_(memfd_create("steps", MFD_CLOEXEC)) {
-  if (descriptor_ < 0 || ftruncate(descriptor_, sizeof(StepRecord)) != 0) refuse_memory();
+  if (descriptor() < 0 || ftruncate(descriptor(), sizeof(StepRecord)) != 0) refuse_memory();
   map();
 }
 
 SharedRecord::SharedRecord(int descriptor) : descriptor_(descriptor) { map(); }
 
 void SharedRecord::map() {
-  void* found = mmap(nullptr, sizeof(StepRecord), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  void* found = mmap(nullptr, sizeof(StepRecord), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor(), 0);
   if (found == MAP_FAILED) refuse_memory();
   record_ = static_cast<StepRecord*>(found);
 }
 
-SharedRecord::~SharedRecord() {
-  munmap(record_, sizeof(StepRecord));
-  close(descriptor_);
-}
+SharedRecord::~SharedRecord() { munmap(record_, sizeof(StepRecord)); }
 
 void StepReporter::begin(std::size_t step, double limit_seconds) const {
   record_->since.store(monotonic_now(), std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include "assay/operation.hpp"
 #include "core/files/answers.hpp"
 #include "core/files/child_process.hpp"
+#include "core/files/descriptor.hpp"
 
 #include <sys/types.h>
 
@@ -35,15 +36,13 @@ class SharedRecord {
   /// Maps what another process made.
   explicit SharedRecord(int descriptor);
   ~SharedRecord();
-  SharedRecord(const SharedRecord&) = delete;
-  SharedRecord& operator=(const SharedRecord&) = delete;
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.value(); }
   StepRecord& operator*() const { return *record_; }
   StepRecord* get() const { return record_; }
 
  private:
   void map();
-  int descriptor_;
+  Descriptor descriptor_;
   StepRecord* record_ = nullptr;
 };
 

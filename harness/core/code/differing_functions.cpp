@@ -2,6 +2,7 @@
 
 #include "core/code/calls.hpp"
 #include "core/code/elf.hpp"
+#include "core/files/descriptor.hpp"
 
 #include <fmt/format.h>
 
@@ -471,14 +472,12 @@ std::vector<CodeInMemory> code_of(std::istream& maps) {
 }
 
 std::string bytes_at(const std::string& file, std::uint64_t offset, std::uint64_t size) {
-  const int open_file = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (open_file < 0) return "";
+  const Descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
   std::string out(size, '\0');
   std::size_t got = 0;
   for (ssize_t count = 1; got < size && count > 0;
        got += static_cast<std::size_t>(std::max<ssize_t>(count, 0)))
-    count = pread(open_file, out.data() + got, size - got, static_cast<off_t>(offset + got));
-  close(open_file);
+    count = pread(opened.value(), out.data() + got, size - got, static_cast<off_t>(offset + got));
   out.resize(got);
   return out;
 }

@@ -25,19 +25,9 @@ Answers::Answers() {
   std::array<int, 2> ends{-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw Error("the answers of a process", std::strerror(errno), "raise the limit on open files");
-  parent_end_ = ends[0];
-  child_end_ = ends[1];
-  fcntl(parent_end_, F_SETFL, O_NONBLOCK);
-}
-
-Answers::~Answers() {
-  take_over();
-  close(child_end_);
-}
-
-void Answers::take_over() {
-  if (parent_end_ >= 0) close(parent_end_);
-  parent_end_ = -1;
+  parent_end_ = Descriptor(ends[0]);
+  child_end_ = Descriptor(ends[1]);
+  fcntl(parent_end(), F_SETFL, O_NONBLOCK);
 }
 
 void Answers::send(const std::string& answer) const {
@@ -46,16 +36,16 @@ void Answers::send(const std::string& answer) const {
   std::memcpy(bytes.data(), &size, sizeof size);
   bytes += answer;
   for (std::string_view rest = bytes; !rest.empty();) {
-    const ssize_t sent = ::send(child_end_, rest.data(), rest.size(), MSG_NOSIGNAL);
+    const ssize_t sent = ::send(descriptor(), rest.data(), rest.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno != EINTR) _exit(cut_off);
     rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(sent, 0)));
   }
 }
 
 void Answers::seal() const {
-  shutdown(child_end_, SHUT_WR);
+  shutdown(descriptor(), SHUT_WR);
   char seen = 0;
-  while (recv(child_end_, &seen, 1, 0) < 0 && errno == EINTR) {
+  while (recv(descriptor(), &seen, 1, 0) < 0 && errno == EINTR) {
   }
 }
 
@@ -65,7 +55,7 @@ void Answers::read() {
   // No more than that at once: who sends on and on does not keep the parent from looking at clocks.
   constexpr int parts = 256;
   for (int i = 0; i < parts && !sealed_; ++i) {
-    const ssize_t count = recv(parent_end_, part.data(), part.size(), 0);
+    const ssize_t count = recv(parent_end(), part.data(), part.size(), 0);
     if (count < 0) return;
     if (!spoilt_) rest_.append(part.data(), static_cast<std::size_t>(count));
     take_whole();
@@ -74,7 +64,7 @@ void Answers::read() {
     spoilt_ = spoilt_ || !rest_.empty();
     if (look_) look_();
     constexpr char seen = 1;
-    static_cast<void>(::send(parent_end_, &seen, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
+    static_cast<void>(::send(parent_end(), &seen, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
   }
 }
 

@@ -1,6 +1,8 @@
 /// Answers of a child to its parent, which are out of the child's reach once they are sent.
 #pragma once
 
+#include "core/files/descriptor.hpp"
+
 #include <functional>
 #include <string>
 #include <utility>
@@ -18,14 +20,11 @@ class Answers {
   Answers();
   /// In a child that was given the descriptor.
   explicit Answers(int descriptor) : child_end_(descriptor) {}
-  ~Answers();
-  Answers(const Answers&) = delete;
-  Answers& operator=(const Answers&) = delete;
 
   /// The child's end, which only that child keeps that is started with it (ChildSetting::answers).
-  int descriptor() const { return child_end_; }
+  int descriptor() const { return child_end_.value(); }
   /// In a copy of this process: gives up the parent's end.
-  void take_over();
+  void take_over() { parent_end_.close(); }
   /// In the child. Where a kernel has sealed or spoilt them, ends the process by the code `cut_off`.
   void send(const std::string& answer) const;
   static constexpr int cut_off = 71;
@@ -40,11 +39,11 @@ class Answers {
   bool sealed() const { return sealed_; }
   /// Whether anything was sent that no child of this program sends.
   bool spoilt() const { return spoilt_; }
-  int parent_end() const { return parent_end_; }
+  int parent_end() const { return parent_end_.value(); }
 
  private:
   void take_whole();
-  int parent_end_ = -1, child_end_ = -1;
+  Descriptor parent_end_, child_end_;
   std::string rest_;  ///< that was read, and is not whole
   std::vector<std::string> all_;
   bool sealed_ = false, spoilt_ = false;

@@ -44,36 +44,24 @@ constexpr milliseconds longest_sleep{100};
 
 std::string reason(int code) { return std::generic_category().message(code); }
 
-class OpenFile {
+class OpenFile : public Descriptor {
  public:
   OpenFile(const fs::path& file, int flags)
       : OpenFile(::open(file.c_str(), flags | O_CLOEXEC, 0666), file.string()) {}
   /// In memory, to be read when the child has ended.
   OpenFile() : OpenFile(memfd_create("output of a child", MFD_CLOEXEC), "memory for output") {}
-  OpenFile(int value, const std::string& name) : value_(value) {
-    if (value_ < 0) throw Error(name, "cannot open: " + reason(errno), "check permissions and free space");
-  }
-  ~OpenFile() { close(); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  int value() const { return value_; }
-  void close() {
-    if (value_ >= 0) ::close(value_);
-    value_ = -1;
+  OpenFile(int value, const std::string& name) : Descriptor(value) {
+    if (value < 0) throw Error(name, "cannot open: " + reason(errno), "check permissions and free space");
   }
   std::string content() const {
     std::string out;
     std::array<char, 65536> part;
     for (;;) {
-      const ssize_t count = pread(value_, part.data(), part.size(), static_cast<off_t>(out.size()));
+      const ssize_t count = pread(value(), part.data(), part.size(), static_cast<off_t>(out.size()));
       if (count <= 0) return out;
       out.append(part.data(), static_cast<std::size_t>(count));
     }
   }
-
- private:
-  int value_;
 };
 
 /// Words as exec takes them.
@@ -199,10 +187,9 @@ void reap(pid_t child) {
 void note_first_thread(pid_t ended, Spent& spent) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "/proc/%d/schedstat", ended);
-  const int file = open(text.data(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;
-  const ssize_t count = read(file, text.data(), text.size() - 1);
-  close(file);
+  const Descriptor file(open(text.data(), O_RDONLY | O_CLOEXEC));
+  if (file.value() < 0) return;
+  const ssize_t count = read(file.value(), text.data(), text.size() - 1);
   text[static_cast<std::size_t>(std::max<ssize_t>(count, 0))] = '\0';
   char* rest = text.data();
   spent.first_thread_seconds = 1e-9 * static_cast<double>(std::strtoull(rest, &rest, 10));
@@ -315,7 +302,7 @@ class Sleeper {
     sealed_ = watched_.size();
     for (const Printed* const one : heard.printed) {
       for (const auto& stream : one->streams())
-        watched_.push_back({.fd = stream.read_end, .events = POLLIN, .revents = 0});
+        watched_.push_back({.fd = stream.read_end.value(), .events = POLLIN, .revents = 0});
     }
     heard_ = watched_.size();
     for (const pid_t child : children) {
@@ -419,16 +406,9 @@ Printed::Printed() {
     std::array<int, 2> ends{-1, -1};
     if (pipe2(ends.data(), O_CLOEXEC) != 0)
       throw Error("a pipe", reason(errno), "raise the limit on open files");
-    stream.read_end = ends[0];
-    stream.write_end = ends[1];
-    fcntl(stream.read_end, F_SETFL, O_NONBLOCK);
-  }
-}
-
-Printed::~Printed() {
-  for (const Stream& stream : streams_) {
-    close(stream.read_end);
-    close(stream.write_end);
+    stream.read_end = Descriptor(ends[0]);
+    stream.write_end = Descriptor(ends[1]);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
   }
 }
 
@@ -436,8 +416,8 @@ void Printed::take_over() const {
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (nothing >= 0) dup2(nothing, STDIN_FILENO);
   if (nothing > STDERR_FILENO) close(nothing);
-  dup2(streams_[0].write_end, STDOUT_FILENO);
-  dup2(streams_[1].write_end, STDERR_FILENO);
+  dup2(streams_[0].write_end.value(), STDOUT_FILENO);
+  dup2(streams_[1].write_end.value(), STDERR_FILENO);
 }
 
 void Printed::read() {
@@ -447,7 +427,7 @@ void Printed::read() {
     // A pipe holds no more than that, unless somebody still prints: the caller has other things to look at.
     constexpr int pipes = 4;
     for (int i = 0; i < pipes; ++i) {
-      const ssize_t count = ::read(stream.read_end, part.data(), part.size());
+      const ssize_t count = ::read(stream.read_end.value(), part.data(), part.size());
       if (count <= 0) break;
       stream.text.append(part.data(), static_cast<std::size_t>(count));
       if (stream.text.size() > most) stream.text.erase(0, stream.text.size() - most);
@@ -526,7 +506,7 @@ Inheritance::~Inheritance() {
 pid_t start_child(const Command& command, const ChildSetting& setting) {
   if (setting.printed != nullptr) {
     const auto& [output, errors] = setting.printed->streams();
-    return start(command, setting, output.write_end, errors.write_end);
+    return start(command, setting, output.write_end.value(), errors.write_end.value());
   }
   std::optional<OpenFile> output;
   if (!setting.output.empty()) output.emplace(setting.output, O_WRONLY | O_CREAT | O_APPEND);

@@ -12,6 +12,7 @@
 #include "assay/error.hpp"
 #include "assay/hooks.hpp"
 #include "core/files/answers.hpp"
+#include "core/files/descriptor.hpp"
 
 #include <signal.h>
 #include <sys/types.h>
@@ -42,19 +43,15 @@ struct Command {
 class Printed {
  public:
   struct Stream {
-    int read_end = -1, write_end = -1;
+    Descriptor read_end, write_end;
     std::string text;
   };
   Printed();
-  ~Printed();
-  Printed(const Printed&) = delete;
-  Printed& operator=(const Printed&) = delete;
 
   /// In a copy of this process: prints here from now on, and reads nothing.
   void take_over() const;
   /// Reads what is there. Called by wait_for_children().
   void read();
-  /// Forgets what was printed so far.
   void clear();
   /// `it printed: "lost a tile\n"`, escaped and cut, after `separator`; empty where nothing was.
   std::string in_words(std::string_view separator = "") const;
@@ -90,7 +87,6 @@ class ChildCrash : public Error {
   using Error::Error;
 };
 
-/// The end of a child.
 struct ChildEnd {
   pid_t child = 0;
   int exit_code = 0;  ///< -1 when a signal ended it
@@ -153,7 +149,6 @@ class Inheritance {
 /// and Stopped when `hooks.stopped()` ended it.
 int run_child(const Command& command, const std::filesystem::path& log, const Hooks& hooks);
 
-/// The time and the memory that a command took.
 struct Spent {
   double seconds = 0;      ///< from its start to its end
   double cpu_seconds = 0;  ///< processor time, with the children that it waited for

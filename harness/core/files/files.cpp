@@ -1,5 +1,6 @@
 #include "assay/files.hpp"
 #include "assay/error.hpp"
+#include "core/files/descriptor.hpp"
 #include "core/files/this_program.hpp"
 
 #include <fmt/format.h>
@@ -7,48 +8,26 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// An open file that reports what goes wrong, and closes itself when it does.
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
+/// Whether all of it was written; errno says what went wrong.
+bool writes(const Descriptor& file, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t count = ::write(file.value(), content.data(), content.size());
+    if (count < 0 && errno != EINTR) return false;
+    content.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   }
-  bool is_open() const { return value_ >= 0; }
-
-  /// 0, or the error.
-  int write(std::string_view content) const {
-    while (!content.empty()) {
-      const ssize_t count = ::write(value_, content.data(), content.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return errno;
-      content.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return 0;
-  }
-  int flush() const { return ::fsync(value_) == 0 ? 0 : errno; }
-  /// Network file systems report a full disk only here.
-  int close() {
-    const int status = ::close(std::exchange(value_, -1));
-    return status == 0 ? 0 : errno;
-  }
-
- private:
-  int value_;
-};
+  return true;
+}
 
 [[noreturn]] void cannot(const fs::path& file, std::string_view doing, int code, const std::string& remedy) {
   throw Error(file.string(), fmt::format("cannot {}: {}", doing, std::generic_category().message(code)),
@@ -58,10 +37,9 @@ class Descriptor {
 void write_directly(const fs::path& file, const std::string& content) {
   // Appending, since /dev/stdout may stand for a file that others write to as well.
   Descriptor out(::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-  if (!out.is_open()) cannot(file, "open for writing", errno, "check its permissions");
-  if (const int code = out.write(content))
-    cannot(file, "write", code, "free some space or name another file");
-  if (const int code = out.close()) cannot(file, "write", code, "free some space or name another file");
+  if (out.value() < 0) cannot(file, "open for writing", errno, "check its permissions");
+  if (!writes(out, content) || out.close() != 0)
+    cannot(file, "write", errno, "free some space or name another file");
 }
 
 bool is_written_directly(const fs::path& file) {
@@ -88,16 +66,14 @@ void write_file(const fs::path& file, const std::string& content) {
   temporary += fmt::format(".{}.tmp", ::getpid());
 
   Descriptor out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!out.is_open())
+  if (out.value() < 0)
     cannot(file, fmt::format("write into {}", folder.string()), errno, "check its permissions");
   const auto give_up = [&](std::string_view doing, int code) {
     std::error_code ignored;
     fs::remove(temporary, ignored);
     cannot(file, doing, code, "free some space or name another file; the old content is untouched");
   };
-  if (const int code = out.write(content)) give_up("write", code);
-  if (const int code = out.flush()) give_up("write", code);
-  if (const int code = out.close()) give_up("write", code);
+  if (!writes(out, content) || ::fsync(out.value()) != 0 || out.close() != 0) give_up("write", errno);
   fs::rename(temporary, target, failure);
   if (failure) give_up("rename the finished file", failure.value());
 }

@@ -60,13 +60,12 @@ bool may_be_in_use(const std::string& name) {
   return !process || parts.size() < 3 || start_of(*process) == parts[1];
 }
 
-/// Returns the lock of a folder, or -1 while another process has it. That process may run in another
+/// Returns the lock of a folder, or none while another process has it. That process may run in another
 /// container, whose process numbers mean nothing here.
-int locked(const std::filesystem::path& folder) {
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
-  close(descriptor);
-  return -1;
+Descriptor locked(const std::filesystem::path& folder) {
+  Descriptor out(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (out.value() >= 0 && flock(out.value(), LOCK_EX | LOCK_NB) != 0) out.close();
+  return out;
 }
 
 /// Returns the folder of this user's folders. Refuses a link or a folder of another user, who could read and
@@ -87,11 +86,10 @@ int remove_abandoned(const std::filesystem::path& parent) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(parent, none)) {
     if (may_be_in_use(entry.path().filename().string())) continue;
-    const int lock = locked(entry.path());
-    if (lock < 0) continue;
+    const Descriptor lock = locked(entry.path());
+    if (lock.value() < 0) continue;
     std::error_code failure;
     std::filesystem::remove_all(entry.path(), failure);
-    close(lock);
     if (!failure) ++out;
   }
   return out;
@@ -111,7 +109,6 @@ ScratchFolder::ScratchFolder() {
 ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
-  if (lock_ >= 0) close(lock_);
 }
 
 FileLock::FileLock(const std::filesystem::path& file, std::string_view work, const Hooks& hooks)
@@ -121,24 +118,15 @@ FileLock::FileLock(const std::filesystem::path& file, std::string_view work, con
     return Error(file.string(), fmt::format("cannot {}: {}", doing, std::generic_category().message(errno)),
                  "check the permissions of its folder");
   };
-  if (file_ < 0) throw cannot("open");
+  if (file_.value() < 0) throw cannot("open");
   bool told = false;
-  while (flock(file_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      const Error failure = cannot("lock");
-      ::close(file_);
-      throw failure;
-    }
-    if (hooks.stopped()) {
-      ::close(file_);
-      throw Stopped{};
-    }
+  while (flock(file_.value(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) throw cannot("lock");
+    if (hooks.stopped()) throw Stopped{};
     if (!told) hooks.say(fmt::format("waiting for another process: {}", work));
     told = true;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }
-
-FileLock::~FileLock() { ::close(file_); }
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "assay/hooks.hpp"
+#include "core/files/descriptor.hpp"
 
 #include <filesystem>
 #include <string_view>
@@ -15,13 +16,11 @@ class ScratchFolder {
  public:
   ScratchFolder();
   ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
   const std::filesystem::path& path() const { return path_; }
 
  private:
   std::filesystem::path path_;
-  int lock_;  ///< held as long as any process uses the folder
+  Descriptor lock_;  ///< held as long as any process uses the folder
 };
 
 /// Removes from `parent` the folders whose process is gone, and returns how many.
@@ -34,12 +33,9 @@ class FileLock {
   /// files of one name. While another process holds the lock, waits and says so once, naming `work`. Throws
   /// Stopped when the user stops it.
   FileLock(const std::filesystem::path& file, std::string_view work, const Hooks& hooks);
-  ~FileLock();
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
 
  private:
-  int file_;
+  Descriptor file_;
 };
 
 }  // namespace assay
