@@ -119,12 +119,6 @@ std::vector<AdamWMultiTensor::Span> AdamWMultiTensor::spans(const Problem& probl
   return out;
 }
 
-Index AdamWMultiTensor::parameters(const Problem& problem) {
-  Index sum = 0;
-  for (const Span& span : spans(problem)) sum += span.count;
-  return sum;
-}
-
 auto AdamWMultiTensor::corner_cases() -> std::vector<Problem> {
   return problems<Problem>(
       {"tensors=1,n=1|2|5|15|16|17|33|257,t=2", "tensors=7,n=1|2|5|15|16|17|33|257,t=10",
@@ -151,10 +145,6 @@ AdamWMultiTensor::Expected AdamWMultiTensor::expect(const Problem& problem, cons
     keep(want.v, next, in.v[i]);
   }
   return want;
-}
-
-Cost AdamWMultiTensor::cost(const Problem& problem) {
-  return AdamWPaper::cost({.n = parameters(problem), .t = problem.t});
 }
 
 template class detail::TypedOperation<AdamWMultiTensor>;

@@ -106,10 +106,6 @@ GradientClip::Input GradientClip::make_input(const Problem& p, Setting& setting)
   return in;
 }
 
-GradientClip::Expected GradientClip::expect(const Problem&, const Input& in, Setting& setting) {
-  return {norm_of(in.g), setting.units};
-}
-
 Agreement GradientClip::judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
   const double of_norm = g(36) * want.norm + 0x1p-72 * std::sqrt(static_cast<double>(p.n));
   const Agreement norm =
@@ -123,11 +119,6 @@ Agreement GradientClip::judge(const Problem& p, const Input& in, const Expected&
     return std::pair{value, std::isfinite(value) ? roundings * std::abs(value) : 0};
   });
   return norm & within({"y", {p.n}}, out.y, y);
-}
-
-Cost GradientClip::cost(const Problem& p) {
-  const auto n = static_cast<double>(p.n);
-  return {.flops = 3 * n, .bytes_read = 4 * n, .bytes_written = 4 * n};
 }
 
 template class detail::TypedOperation<GradientAccumulation>;

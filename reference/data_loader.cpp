@@ -125,8 +125,6 @@ auto BatchRetrieval::make_input(const Problem& p, Setting& setting) -> Input {
   return in;
 }
 
-auto BatchRetrieval::expect(const Problem&, const Input&, Setting&) -> Expected { return {}; }
-
 Agreement BatchRetrieval::judge(const Problem& p, const Input& in, const Expected&, const Output& out) {
   Agreement outcome{.compared = out.batch.size(), .total = out.batch.size()};
   outcome.detail = in.records.fault_of_pages();
@@ -157,14 +155,6 @@ Agreement BatchRetrieval::judge(const Problem& p, const Input& in, const Expecte
     return outcome;
   }
   return outcome;
-}
-
-Cost BatchRetrieval::cost(const Problem& p) {
-  const double bytes = static_cast<double>(p.batch) * static_cast<double>(p.bytes);
-  // A record that is asked for again need not be read again.
-  return {.bytes_read = bytes + 8 * static_cast<double>(p.batch),
-          .bytes_written = bytes,
-          .avoidable_bytes = bytes - static_cast<double>(p.bytes)};
 }
 
 auto BatchRetrieval::problem_of(const std::filesystem::path& file) -> Problem {
@@ -384,12 +374,6 @@ Agreement DataLoader::judge(const Problem& p, const Input& in, const Expected& w
   if (outcome.detail.empty()) outcome.detail = fault_of_steps(p, in, want, out);
   outcome.agrees = outcome.detail.empty();
   return outcome;
-}
-
-Cost DataLoader::cost(const Problem& p) {
-  const double delivered = static_cast<double>(p.shape().delivered());
-  return {.bytes_read = delivered * static_cast<double>(p.bytes + 8),
-          .bytes_written = 16 * delivered + 8 * static_cast<double>(p.batches())};
 }
 
 auto DataLoader::problem_of(const std::filesystem::path& file) -> Problem {

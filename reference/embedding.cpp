@@ -78,12 +78,6 @@ auto Embedding::expect(const Problem& p, const Input& in, Setting& setting) -> E
   });
 }
 
-Cost Embedding::cost(const Problem& p) {
-  const double row = 4 * static_cast<double>(p.d), n = static_cast<double>(p.n);
-  return {
-      .bytes_read = n * (sizeof(Index) + row), .bytes_written = n * row, .avoidable_bytes = (n - 1) * row};
-}
-
 const Corners EmbeddingBackward::corners = {
     "n=1,rows=1|5,d=1|3", "n=7,rows=3,d=1|4|7|16|33", "n=33,rows=65,d=5|257,ids=words",
     "n=129,rows=4,d=8|67,ids=one", "n=16,rows=70001,d=2",
@@ -136,14 +130,6 @@ auto Dropout::make_input(const Problem& p, Setting& setting) -> Input {
   Input in = FromParts::make_input(p, setting);
   if (p.values == 1) make_some_infinite(in.x, 1 + p.n / 8, setting.rng);
   return in;
-}
-
-void Dropout::draw(const Problem& p, std::string_view, std::uint8_t& keep, Setting& setting) {
-  keep = setting.rng.unit() * 100 >= static_cast<double>(p.p) ? 1 : 0;
-}
-
-void Dropout::salt(const Problem&, const Input&, std::string_view, Index, std::uint8_t& keep, Setting&) {
-  keep = keep == 0 ? 1 : 0;
 }
 
 auto Dropout::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {

@@ -231,19 +231,6 @@ Agreement Gemm::judge(const Problem& p, const Input&, const Expected& want, cons
   return found;
 }
 
-Cost Gemm::cost(const Problem& p) {
-  Cost out = FromParts::cost(p);
-  if (p.alpha != 0) return out;
-  out.avoidable_flops = out.flops;
-  out.avoidable_bytes = 4 * (product(p.m, p.k) + product(p.k, p.n));
-  return out;
-}
-
-void Gemm::salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
-                Setting& setting) {
-  element = matrix::drawn_element(p.alpha == 0 ? 0 : p.values, part != "b", setting);
-}
-
 const Corners Gemv::corners = {
     // Around the lane counts 4, 8, 16 and blocks of four and eight rows or vectors, and primes.
     "m=1|2|3|5|7|8|9|13|17,n=1|2|3|15|16|17|31|63|65|127|129,trans=n|t", "m=3,n=4099,trans=n|t",
@@ -270,11 +257,6 @@ auto Gemv::expect(const Problem& p, const Input& in, Setting& setting) -> Expect
                      const double magnitude = matrix::magnitude(a, x, i, 0, p.terms());
                      return std::pair{value, matrix::bound_of(value, factor, magnitude, p.values, p.terms())};
                    });
-}
-
-void Gemv::salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
-                Setting& setting) {
-  element = matrix::drawn_element(p.values, part == "x", setting);
 }
 
 const Corners BatchedGemm::corners = {
@@ -316,10 +298,6 @@ auto GemmBf16::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-void GemmBf16::draw(const Problem&, std::string_view, std::uint16_t& element, Setting& setting) {
-  element = bf16::round(setting.draw());
-}
-
 auto GemmBf16::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Widened a = a_of(p, in), b = b_of(p, in);
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
@@ -329,11 +307,6 @@ auto GemmBf16::expect(const Problem& p, const Input& in, Setting& setting) -> Ex
         same_value ? 0 : factor * matrix::magnitude(a, b, i, j, p.k) + underflow(a, b, i, j, p.k);
     return std::pair{matrix::element<double>(a, b, i, j, p.k), bound};
   });
-}
-
-void GemmBf16::salt(const Problem& p, const Input&, std::string_view, Index, std::uint16_t& element,
-                    Setting& setting) {
-  element = bf16::round(setting.draw_that_shows(p.k));
 }
 
 const Corners SmallProducts::corners = {

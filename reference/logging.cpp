@@ -142,11 +142,6 @@ Agreement Logging::judge(const Problem& p, const Input& in, const Expected& want
   return outcome;
 }
 
-Cost Logging::cost(const Problem& p) {
-  const auto lines = static_cast<double>(p.lines());
-  return {.bytes_read = 4 * lines, .bytes_written = line_bytes * lines, .f32 = false};
-}
-
 namespace loss_readback {
 
 State after(State state, std::uint64_t seed, Index grain) {
@@ -250,12 +245,6 @@ auto LossReadback::expect(const Problem& p, const Input& in, Setting&) -> Expect
     want.correct.push_back(state.correct);
   }
   return want;
-}
-
-Cost LossReadback::cost(const Problem& p) {
-  return {.bytes_read = 8 * static_cast<double>(p.steps),
-          .bytes_written = 16 * static_cast<double>(p.lines()),
-          .f32 = false};
 }
 
 template class detail::TypedOperation<Logging>;

@@ -68,10 +68,6 @@ auto MemoryPoolValidate::make_input(const Problem& p, Setting& setting) -> Input
   return in;
 }
 
-auto MemoryPoolValidate::make_output(const Problem&, const Input& in, const Setting& setting) -> Output {
-  return {setting.buffer<Index>(in.plans.size())};
-}
-
 auto MemoryPoolValidate::expect(const Problem&, const Input& in, Setting&) -> Expected {
   Expected want;
   for (Index i = 0; i < in.plans.size(); ++i) want.valid.push_back(fault(in.plan(i)) ? 0 : 1);
@@ -226,11 +222,6 @@ auto MemoryPoolPlan::problem_of(const std::filesystem::path& file) -> Problem {
 const Corners MemoryPoolPlan::corners = {
     "blocks=1|2|3|4|7|16|33|63|65|130|257|1000,pattern=nested|short|clipped"};
 
-double MemoryPoolPlan::footprint(const Problem& p) {
-  // Requests, the plan, and the orders and maps of the oracle.
-  return 160 * static_cast<double>(p.blocks);
-}
-
 auto MemoryPoolPlan::make_input(const Problem& p, Setting& setting) -> Input {
   Input in{setting.buffer<Request>(p.blocks)};
   std::ranges::copy(memory_pool::make_requests(p.blocks, p.pattern, setting), in.requests.begin());
@@ -261,13 +252,6 @@ Agreement MemoryPoolPlan::judge(const Problem&, const Input& in, const Expected&
   Agreement outcome{.compared = numbers, .total = numbers};
   if (std::string why = objection(in, want, out); !why.empty()) outcome.reject(std::move(why));
   return outcome;
-}
-
-// Blocks that share no byte are a plan whatever their lives.
-Cost MemoryPoolPlan::cost(const Problem& p) {
-  Cost out = FromParts::cost(p);
-  out.avoidable_bytes = 2 * static_cast<double>(p.blocks) * sizeof(Index);
-  return out;
 }
 
 std::vector<Figure> MemoryPoolPlan::figures(const Problem&, const Input&, const Expected& want,

@@ -248,10 +248,6 @@ Index for_each_request(const std::filesystem::path& file, const std::function<vo
   return count;
 }
 
-Index count_requests(const std::filesystem::path& file) {
-  return for_each_request(file, [](const Request&) {});
-}
-
 }  // namespace assay::allocator_trace
 
 namespace assay::memory_pool {

@@ -137,10 +137,6 @@ Dag make_dag(Index tasks, std::span<const Edge> edges, const DagNames& names) {
   return dag;
 }
 
-double DagBounds::makespan(int threads) const {
-  return std::max({critical_path, heaviest, work / static_cast<double>(threads)});
-}
-
 std::vector<double> longest_to_end(const Dag& dag, std::span<const double> duration) {
   std::vector<double> out(dag.order.size());
   for (std::size_t i = dag.order.size(); i-- > 0;) {

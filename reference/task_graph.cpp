@@ -92,11 +92,6 @@ auto TaskGraph::corner_cases() -> std::vector<Problem> {
                             "tasks=5000,grain=0"});
 }
 
-double TaskGraph::footprint(const Problem& p) {
-  // Input, output and expectation, five arrays for the graph, and up to four edges per task, held twice.
-  return static_cast<double>(p.tasks) * (8 + 8 + 4 + 8 + 8 + 3 * 8 + 4 * 2 * 4);
-}
-
 auto TaskGraph::make_input(const Problem& p, Setting& setting) -> Input {
   WeightedDag made = make_graph(p, setting);
   const Index tasks = made.dag.tasks();
@@ -131,14 +126,6 @@ Agreement TaskGraph::judge(const Problem&, const Input& in, const Expected& want
                       " tasks have a wrong value, those after it among them";
   }
   return outcome;
-}
-
-// The work is integer arithmetic; a chain of rounds is no traffic. Rounds may be part of a schedule that was
-// prepared.
-Cost TaskGraph::cost(const Problem& p) {
-  Cost out = FromParts::cost(p);
-  out.avoidable_bytes = 4 * static_cast<double>(p.tasks);
-  return out;
 }
 
 auto TaskGraph::problem_of(const std::filesystem::path& file) -> Problem {
@@ -332,11 +319,6 @@ auto TaskGraphMemory::corner_cases() -> std::vector<Problem> {
   return problems<Problem>({"tasks=1|2|3|9|31" + shape,
                             // Past one word of 64 tasks.
                             "tasks=101,sizes=equal,ids=shuffled" + shape, "tasks=130,ids=shuffled" + shape});
-}
-
-double TaskGraphMemory::footprint(const Problem& p) {
-  const auto tasks = static_cast<double>(p.tasks);
-  return tasks * (8 * 4 + 3 * 8 + 4 * 2 * 4) + 2 * tasks * (tasks / 8 + 8);
 }
 
 auto TaskGraphMemory::make_input(const Problem& p, Setting& setting) -> Input {

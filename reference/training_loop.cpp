@@ -129,19 +129,9 @@ auto StateBuffers::expect(const Problem& p, const Input& in, Setting& setting) -
   });
 }
 
-Index Concatenate::Problem::numbers(bool wide) const {
-  Index sum = 0;
-  for (Index piece = 0; piece < pieces; ++piece) sum += is_wide(piece) == wide ? length(piece) : 0;
-  return sum;
-}
-
 const Corners Concatenate::corners = {"pieces=1|3,n=1,types=same|mixed", "pieces=2,n=7,types=same|mixed",
                                       "pieces=4,n=16,types=same|mixed", "pieces=7,n=33,types=same|mixed",
                                       "pieces=20,n=5,types=same|mixed"};
-
-void Concatenate::draw(const Problem&, std::string_view, double& element, Setting& setting) {
-  element = setting.rng.uniform(-1, 1);
-}
 
 auto Concatenate::expect(const Problem& p, const Input& in, Setting&) -> Expected {
   Expected want;
@@ -168,13 +158,6 @@ auto TableCopy::expect(const Problem& p, const Input& in, Setting&) -> Expected 
   }
   for (auto* part : {&want.original, &want.read}) part->bound.resize(part->value.size(), 0);
   return want;
-}
-
-Cost TableCopy::cost(const Problem& p) {
-  const double read = product(p.columns, p.rows_read());
-  return {.flops = 2 * static_cast<double>(p.rows_read()),
-          .bytes_read = 4 * read,
-          .bytes_written = 4 * (2 * read + static_cast<double>(p.rows_read()))};
 }
 
 Index Chunks::Problem::rounds(Index i) const {
@@ -228,11 +211,6 @@ const Corners Checkpointing::corners = {
     "layers=5,n=33",     "layers=8,n=7",  "layers=9,n=33", "layers=10|12,n=7",
     "layers=15|17,n=33", "layers=64,n=7", "layers=6,n=1"};
 
-void Checkpointing::draw(const Problem&, std::string_view, float& element, Setting& setting) {
-  const double size = setting.rng.uniform(0.5, 1.5);
-  element = static_cast<float>(setting.rng.unit() < 0.5 ? -size : size);
-}
-
 auto Checkpointing::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const Positions columns = positions_of(p.n, setting.units);
   Expected want{columns, {{.count = p.layers * p.n, .all = columns.all, .where = {}}}};
@@ -262,11 +240,6 @@ auto Checkpointing::expect(const Problem& p, const Input& in, Setting& setting) 
   for (const double value : want.dw.value)
     want.dw.bound.push_back(rounding::g(roundings + 2) * std::abs(value));
   return want;
-}
-
-void Checkpointing::salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
-                         Setting& setting) {
-  draw(p, part, element, setting);
 }
 
 template class detail::TypedOperation<StagedCopy>;

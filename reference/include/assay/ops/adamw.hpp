@@ -304,11 +304,15 @@ struct AdamWMultiTensor : AdamWPaper {
   };
   static std::vector<Span> spans(const Problem& problem);
   /// Parameters of all tensors.
-  static Index parameters(const Problem& problem);
+  static Index parameters(const Problem& problem) {
+    Index sum = 0;
+    for (const Span& span : spans(problem)) sum += span.count;
+    return sum;
+  }
 
   static std::vector<Problem> corner_cases();
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Cost cost(const Problem&);
+  static Cost cost(const Problem& p) { return AdamWPaper::cost({.n = parameters(p), .t = p.t}); }
 };
 
 extern template class detail::TypedOperation<AdamWMultiTensor>;

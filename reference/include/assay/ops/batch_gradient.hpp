@@ -120,10 +120,15 @@ struct GradientClip : FromParts<GradientClip> {
     return factor >= 1 ? Real{1} : factor;
   }
   static Input make_input(const Problem&, Setting&);
-  static Expected expect(const Problem&, const Input&, Setting&);
+  static Expected expect(const Problem&, const Input& in, Setting& setting) {
+    return {norm_of(in.g), setting.units};
+  }
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   /// g read once and y written once; past the caches g is read twice.
-  static Cost cost(const Problem&);
+  static Cost cost(const Problem& p) {
+    const auto n = static_cast<double>(p.n);
+    return {.flops = 3 * n, .bytes_read = 4 * n, .bytes_written = 4 * n};
+  }
   /// A unit is an element of y; the norm is always judged.
   static Index units(const Problem& p) { return p.n; }
 };

@@ -115,9 +115,15 @@ struct BatchRetrieval : FromParts<BatchRetrieval> {
   static const Corners corners;
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Expected expect(const Problem&, const Input&, Setting&);
+  static Expected expect(const Problem&, const Input&, Setting&) { return {}; }
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  /// A record that is asked for again need not be read again.
+  static Cost cost(const Problem& p) {
+    const double bytes = static_cast<double>(p.batch) * static_cast<double>(p.bytes);
+    return {.bytes_read = bytes + 8 * static_cast<double>(p.batch),
+            .bytes_written = bytes,
+            .avoidable_bytes = bytes - static_cast<double>(p.bytes)};
+  }
   /// Threads of the operating system may read for requests, and count as those of the process.
   static bool has_helpers(const Problem&) { return true; }
   /// The problem of a user's record file: batches of 256, or of all records where there are fewer.
@@ -247,7 +253,11 @@ struct DataLoader : FromParts<DataLoader> {
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  static Cost cost(const Problem& p) {
+    const auto delivered = static_cast<double>(p.delivered());
+    return {.bytes_read = delivered * static_cast<double>(p.bytes + 8),
+            .bytes_written = 16 * delivered + 8 * static_cast<double>(p.batches())};
+  }
   static bool has_helpers(const Problem& problem) { return problem.workers > 0; }
   /// The problem of a user's record file: one pass in batches of 256, or of all records where there are
   /// fewer.

@@ -61,7 +61,11 @@ struct Embedding : FromParts<Embedding>, embedding::Ids {
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   /// A row for each id; those that an id before had may be at hand.
-  static Cost cost(const Problem&);
+  static Cost cost(const Problem& p) {
+    const double row = 4 * static_cast<double>(p.d), n = static_cast<double>(p.n);
+    return {
+        .bytes_read = n * (sizeof(Index) + row), .bytes_written = n * row, .avoidable_bytes = (n - 1) * row};
+  }
   /// A unit is a row of y.
   static Index units(const Problem& p) { return p.n; }
 };
@@ -148,9 +152,12 @@ struct Dropout : ByElement<Dropout> {
 
   static const Corners corners;
   static Input make_input(const Problem&, Setting&);
-  static void draw(const Problem&, std::string_view part, std::uint8_t& keep, Setting&);
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, std::uint8_t& keep,
-                   Setting&);
+  static void draw(const Problem& p, std::string_view, std::uint8_t& keep, Setting& setting) {
+    keep = setting.rng.unit() * 100 >= static_cast<double>(p.p) ? 1 : 0;
+  }
+  static void salt(const Problem&, const Input&, std::string_view, Index, std::uint8_t& keep, Setting&) {
+    keep = keep == 0 ? 1 : 0;
+  }
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return static_cast<double>(p.n); }
 };

@@ -80,10 +80,19 @@ struct Gemm : ByElement<Gemm> {
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  static Cost cost(const Problem& p) {
+    Cost out = FromParts::cost(p);
+    if (p.alpha != 0) return out;
+    out.avoidable_flops = out.flops;
+    out.avoidable_bytes = 4 * (product(p.m, p.k) + product(p.k, p.n));
+    return out;
+  }
   static double flops(const Problem& p) { return 2 * p.multiply_adds(); }
   static double expected_bytes(const Problem& p) { return matrix::expected_bytes(p.multiply_adds()); }
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
+  static void salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
+                   Setting& setting) {
+    element = matrix::drawn_element(p.alpha == 0 ? 0 : p.values, part != "b", setting);
+  }
   static Index terms(const Problem& p) { return p.k; }
 };
 
@@ -139,7 +148,10 @@ struct Gemv : ByElement<Gemv> {
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return 2 * product(p.m, p.n); }
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
+  static void salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
+                   Setting& setting) {
+    element = matrix::drawn_element(p.values, part == "x", setting);
+  }
   static Index terms(const Problem& p) { return p.n; }
 };
 
@@ -254,13 +266,17 @@ struct GemmBf16 : ByElement<GemmBf16> {
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
   static std::vector<Problem> corner_cases();
-  static void draw(const Problem&, std::string_view part, std::uint16_t& element, Setting&);
+  static void draw(const Problem&, std::string_view, std::uint16_t& element, Setting& setting) {
+    element = bf16::round(setting.draw());
+  }
   static Expected expect(const Problem&, const Input&, Setting&);
   static constexpr bool f32 = false;
   static double flops(const Problem& p) { return 2 * p.multiply_adds(); }
   static double expected_bytes(const Problem& p) { return matrix::expected_bytes(p.multiply_adds()); }
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, std::uint16_t& element,
-                   Setting&);
+  static void salt(const Problem& p, const Input&, std::string_view, Index, std::uint16_t& element,
+                   Setting& setting) {
+    element = bf16::round(setting.draw_that_shows(p.k));
+  }
 };
 
 extern template class detail::TypedOperation<GemmBf16>;

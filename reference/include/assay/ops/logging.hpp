@@ -94,7 +94,10 @@ struct Logging : FromParts<Logging> {
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  static Cost cost(const Problem& p) {
+    const auto lines = static_cast<double>(p.lines());
+    return {.bytes_read = 4 * lines, .bytes_written = logging::line_bytes * lines, .f32 = false};
+  }
   /// A writer of lines may be one.
   static bool has_helpers(const Problem&) { return true; }
 };
@@ -208,7 +211,11 @@ struct LossReadback : FromParts<LossReadback> {
 
   static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
-  static Cost cost(const Problem&);
+  static Cost cost(const Problem& p) {
+    return {.bytes_read = 8 * static_cast<double>(p.steps),
+            .bytes_written = 16 * static_cast<double>(p.lines()),
+            .f32 = false};
+  }
   static bool has_helpers(const Problem&) { return true; }
   /// As Variant::helpers: the thread of a Queue.
   static Index one_queue(const Problem&) { return 1; }

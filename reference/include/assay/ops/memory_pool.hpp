@@ -172,7 +172,9 @@ struct MemoryPoolValidate : FromParts<MemoryPoolValidate> {
   static const Corners corners;
   static double footprint(const Problem&);
   static Input make_input(const Problem&, Setting&);
-  static Output make_output(const Problem&, const Input&, const Setting&);
+  static Output make_output(const Problem&, const Input& in, const Setting& setting) {
+    return {setting.buffer<Index>(in.plans.size())};
+  }
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
@@ -233,11 +235,17 @@ struct MemoryPoolPlan : FromParts<MemoryPoolPlan> {
 
   static Problem problem_of(const std::filesystem::path&);
   static const Corners corners;
-  static double footprint(const Problem&);
+  /// Requests, the plan, and the orders and maps of the oracle.
+  static double footprint(const Problem& p) { return 160 * static_cast<double>(p.blocks); }
   static Input make_input(const Problem&, Setting&);
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
-  static Cost cost(const Problem&);
+  /// Blocks that share no byte are a plan whatever their lives.
+  static Cost cost(const Problem& p) {
+    Cost out = FromParts::cost(p);
+    out.avoidable_bytes = 2 * static_cast<double>(p.blocks) * sizeof(Index);
+    return out;
+  }
   static void salt(const Problem&, const Input&, std::string_view part, Index at,
                    memory_pool::Request& element, Setting&);
   /// The height, "height 1,056,768 bytes, lower bound 1,048,576 bytes, gap 0.78 %": no plan is more than the
@@ -271,6 +279,8 @@ inline constexpr Index most_requests = Index{1} << 20;
 Index for_each_request(const std::filesystem::path& file,
                        const std::function<void(const memory_pool::Request&)>& take);
 
-Index count_requests(const std::filesystem::path& file);
+inline Index count_requests(const std::filesystem::path& file) {
+  return for_each_request(file, [](const memory_pool::Request&) {});
+}
 
 }  // namespace assay::allocator_trace

@@ -4,6 +4,7 @@
 
 #include "assay/problem.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -62,7 +63,7 @@ struct DagBounds {
   double heaviest = 0;       ///< largest duration
   double parallelism() const { return critical_path > 0 ? work / critical_path : 1; }
   /// Least possible time with `threads` threads.
-  double makespan(int threads) const;
+  double makespan(int threads) const { return std::max({critical_path, heaviest, work / threads}); }
 };
 DagBounds bounds_of(const Dag& dag, std::span<const double> duration);
 

@@ -156,7 +156,11 @@ struct Concatenate : FromParts<Concatenate> {
     /// Whether the result is f64.
     bool widens() const { return types == 1 && pieces > 2; }
     /// Numbers in pieces of f64 or of f32.
-    Index numbers(bool wide) const;
+    Index numbers(bool wide) const {
+      Index sum = 0;
+      for (Index piece = 0; piece < pieces; ++piece) sum += is_wide(piece) == wide ? length(piece) : 0;
+      return sum;
+    }
     Index narrow() const { return numbers(false); }
     Index wide() const { return numbers(true); }
     Index narrow_results() const { return widens() ? 0 : narrow(); }
@@ -183,7 +187,9 @@ struct Concatenate : FromParts<Concatenate> {
   };
 
   static const Corners corners;
-  static void draw(const Problem&, std::string_view part, double& element, Setting&);
+  static void draw(const Problem&, std::string_view, double& element, Setting& setting) {
+    element = setting.rng.uniform(-1, 1);
+  }
   static Expected expect(const Problem&, const Input&, Setting&);
 };
 
@@ -260,7 +266,10 @@ struct TableCopy : FromParts<TableCopy> {
   static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Counts the numbers that are read from both tables, and the columns that change.
-  static Cost cost(const Problem&);
+  static Cost cost(const Problem& p) {
+    const double read = product(p.columns, p.rows_read()), rows = static_cast<double>(p.rows_read());
+    return {.flops = 2 * rows, .bytes_read = 4 * read, .bytes_written = 4 * (2 * read + rows)};
+  }
 };
 
 namespace table_copy {
@@ -387,12 +396,18 @@ struct Checkpointing : FromParts<Checkpointing> {
   };
 
   static const Corners corners;
-  static void draw(const Problem&, std::string_view part, float& element, Setting&);
+  static void draw(const Problem&, std::string_view, float& element, Setting& setting) {
+    const double size = setting.rng.uniform(0.5, 1.5);
+    element = static_cast<float>(setting.rng.unit() < 0.5 ? -size : size);
+  }
   static Expected expect(const Problem&, const Input&, Setting&);
   /// Activations are a kernel's own.
   static double flops(const Problem& p) { return 3 * product(p.layers, p.n); }
   /// Another number of the same range.
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
+  static void salt(const Problem& p, const Input&, std::string_view part, Index, float& element,
+                   Setting& setting) {
+    draw(p, part, element, setting);
+  }
   /// A unit is an element of x, with all that depends on it.
   static Index units(const Problem& p) { return p.n; }
 };
