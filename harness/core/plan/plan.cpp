@@ -82,8 +82,6 @@ std::string selection_text(const Selection& selection) {
 
 }  // namespace
 
-double memory_for(double footprint) { return 1.25 * footprint + 64 * 0x1p20; }
-
 std::string workload_hash(const Operation& operation, std::string_view problem, std::uint64_t seed,
                           const std::filesystem::path& file) {
   std::string all = fmt::format("{}/{}/{}/{}", operation.name(), operation.version(), problem, seed);

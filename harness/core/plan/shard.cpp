@@ -26,11 +26,6 @@ struct Source {
   std::optional<Said> index, count;
 };
 
-struct Pair {
-  const char* index;
-  const char* count;
-};
-
 /// Empty counts as not set: pipelines export variables that have no value.
 std::optional<Said> variable(const Environment& environment, const char* name) {
   const char* text = environment(name);
@@ -43,12 +38,11 @@ std::optional<Said> variable(const Environment& environment, const char* name) {
 }
 
 /// Returns nothing when neither variable is set. Throws Error when one is.
-std::optional<Source> pair_of(const Environment& environment, const Pair& names) {
-  Source out{.index = variable(environment, names.index), .count = variable(environment, names.count)};
+std::optional<Source> pair_of(const Environment& environment, const char* index, const char* count) {
+  Source out{.index = variable(environment, index), .count = variable(environment, count)};
   if (!out.index && !out.count) return std::nullopt;
   if (!out.index || !out.count) {
-    throw Error(out.index ? names.index : names.count,
-                fmt::format("is set, but {} is not", out.index ? names.count : names.index),
+    throw Error(out.index ? index : count, fmt::format("is set, but {} is not", out.index ? count : index),
                 "set both, or neither");
   }
   return out;
@@ -58,7 +52,7 @@ std::optional<Source> pair_of(const Environment& environment, const Pair& names)
 std::optional<Source> bazel(const Environment& environment) {
   const auto count = variable(environment, "TEST_TOTAL_SHARDS");
   if (count && count->value == 0) return std::nullopt;
-  return pair_of(environment, {"TEST_SHARD_INDEX", "TEST_TOTAL_SHARDS"});
+  return pair_of(environment, "TEST_SHARD_INDEX", "TEST_TOTAL_SHARDS");
 }
 
 /// Counts from 1. A job that is not parallel has a count of 1, and no index.
@@ -67,7 +61,7 @@ std::optional<Source> gitlab(const Environment& environment) {
   if (count && count->value == 1 && !variable(environment, "CI_NODE_INDEX")) {
     return Source{.index = Said{"CI_NODE_TOTAL", 0}, .count = count};
   }
-  auto out = pair_of(environment, {"CI_NODE_INDEX", "CI_NODE_TOTAL"});
+  auto out = pair_of(environment, "CI_NODE_INDEX", "CI_NODE_TOTAL");
   if (!out) return out;
   if (out->index->value == 0) throw Error("CI_NODE_INDEX", "is 0, and GitLab counts from 1", "unset it");
   --out->index->value;
@@ -77,7 +71,7 @@ std::optional<Source> gitlab(const Environment& environment) {
 /// Array indices may begin anywhere: `--array=10-13` has four. Shards that were lost are run again as an
 /// array of fewer tasks than the shards that are asked for, such as `--array=3,7`.
 std::optional<Source> slurm(const Environment& environment, std::optional<std::int64_t> asked) {
-  auto out = pair_of(environment, {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT"});
+  auto out = pair_of(environment, "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT");
   if (!out) return out;
   if (asked && out->count->value != *asked) return Source{.index = out->index, .count = std::nullopt};
   const auto least = variable(environment, "SLURM_ARRAY_TASK_MIN");
@@ -99,10 +93,11 @@ std::optional<Source> slurm(const Environment& environment, std::optional<std::i
 
 /// Reads an index whose count may be missing; then --shard-count takes its place. Kubernetes has no count,
 /// and older AWS Batch has none.
-std::optional<Source> index_of_job(const Environment& environment, const Pair& names) {
-  const auto index = variable(environment, names.index);
-  if (!index) return std::nullopt;
-  return Source{index, names.count == nullptr ? std::nullopt : variable(environment, names.count)};
+std::optional<Source> index_of_job(const Environment& environment, const char* index,
+                                   const char* count = nullptr) {
+  const auto found = variable(environment, index);
+  if (!found) return std::nullopt;
+  return Source{found, count == nullptr ? std::nullopt : variable(environment, count)};
 }
 
 void collect(std::vector<Source>& out, std::optional<Source> found) {
@@ -115,16 +110,16 @@ std::vector<Source> sources_of(const ShardOptions& options, const Environment& e
   if (options.index) given.index = Said{"--shard-index", *options.index};
   if (options.count) given.count = Said{"--shard-count", *options.count};
   if (options.index || options.count) out.push_back(given);
-  collect(out, pair_of(environment, {"GTEST_SHARD_INDEX", "GTEST_TOTAL_SHARDS"}));
+  collect(out, pair_of(environment, "GTEST_SHARD_INDEX", "GTEST_TOTAL_SHARDS"));
   collect(out, bazel(environment));
   if (!options.detect) return out;
   const std::size_t before = out.size();
   collect(out, gitlab(environment));
-  collect(out, pair_of(environment, {"CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL"}));
-  collect(out, pair_of(environment, {"BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT"}));
+  collect(out, pair_of(environment, "CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL"));
+  collect(out, pair_of(environment, "BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT"));
   collect(out, slurm(environment, options.count));
-  collect(out, index_of_job(environment, {"JOB_COMPLETION_INDEX", nullptr}));
-  collect(out, index_of_job(environment, {"AWS_BATCH_JOB_ARRAY_INDEX", "AWS_BATCH_JOB_ARRAY_SIZE"}));
+  collect(out, index_of_job(environment, "JOB_COMPLETION_INDEX"));
+  collect(out, index_of_job(environment, "AWS_BATCH_JOB_ARRAY_INDEX", "AWS_BATCH_JOB_ARRAY_SIZE"));
   const bool runner = before > (options.index || options.count ? 1U : 0U);
   if (out.size() == before && !runner) {
     throw Error(
@@ -235,8 +230,6 @@ ShardChoice chosen_shard(const ShardOptions& options, const Environment& environ
   out.source = fmt::format("{}, {}", index->name, count->name);
   return out;
 }
-
-std::string to_options(const Shard& shard) { return to_options(shard, std::to_string(shard.index)); }
 
 std::string to_options(const Shard& shard, std::string_view index) {
   const std::string balance =

@@ -171,9 +171,7 @@ struct Held {
 struct Input {
   std::vector<Held> read, starts;
 };
-struct Output {
-  std::vector<Held> written;
-};
+using Output = std::vector<Held>;
 struct Expected {
   std::vector<Values> value;               ///< by tensor
   std::vector<std::vector<double>> bound;  ///< by tensor; integers have none
@@ -400,10 +398,10 @@ class DescribedContract final : public detail::ErasedContract {
       Output out;
       for (const PluginTensor& tensor : detail::as<Problem>(p).shapes().tensors) {
         if (tensor.is_read()) continue;
-        out.written.push_back(held(tensor, setting.placement));
+        out.push_back(held(tensor, setting.placement));
         if (!is_updated(tensor) || tensor.size() == 0) continue;
         const auto start = of(tensor, detail::as<Input>(input).starts).view();
-        std::memcpy(out.written.back().block.payload(), start.data, start.bytes());
+        std::memcpy(out.back().block.payload(), start.data, start.bytes());
       }
       return out;
     });
@@ -428,7 +426,7 @@ class DescribedContract final : public detail::ErasedContract {
 
   std::vector<detail::BufferView> outputs(void* output) const override {
     std::vector<detail::BufferView> out;
-    for (const Held& one : detail::as<Output>(output).written) out.push_back(one.view());
+    for (const Held& one : detail::as<Output>(output)) out.push_back(one.view());
     return out;
   }
 
@@ -443,7 +441,7 @@ class DescribedContract final : public detail::ErasedContract {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const PluginTensor& tensor = tensors[i];
       if (tensor.is_read()) continue;
-      const std::byte* data = of(tensor, detail::as<Output>(output).written).block.payload();
+      const std::byte* data = of(tensor, detail::as<Output>(output)).block.payload();
       const Shape shape{tensor.name, tensor.extents};
       const auto size = static_cast<std::size_t>(tensor.size());
       const auto& numbers = value[i].numbers;

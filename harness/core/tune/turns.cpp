@@ -259,8 +259,6 @@ std::string reason_for(const Interval& ratio) {
   return change_text(ratio) + (noise ? ": within the noise" : ": too little to matter");
 }
 
-bool has_moved(const Interval& control) { return decision_on(control) != Decision::no_change; }
-
 std::string change_text(const Interval& ratio) {
   const auto figure = [](double factor) { return fmt::format("{:.{}f}", factor, factor < 1.1 ? 3 : 2); };
   const bool faster = ratio.middle < 1;
@@ -305,8 +303,6 @@ void measure_rounds(std::vector<Candidate>& candidates, const TuneRounds& rounds
 Interval ratio_between(const Candidate& one, const Candidate& other, double coverage) {
   return exponential(centre(logs_of_all(one, other, &Turn::seconds), coverage));
 }
-
-std::size_t rounds_of(const std::vector<Candidate>& candidates) { return candidates.front().turns.size(); }
 
 std::string_view to_string(Advice advice) {
   constexpr std::array<std::string_view, 3> words{"TAKE", "KEEP", "UNDECIDED"};

@@ -46,7 +46,7 @@ std::string reason_for(const Interval& ratio);
 
 /// Whether a control, whose ratio ought to be 1, differs from it beyond doubt and by more than
 /// change_that_matters.
-bool has_moved(const Interval& control);
+inline bool has_moved(const Interval& control) { return decision_on(control) != Decision::no_change; }
 
 /// Writes a ratio of times as `1.12x faster [1.05, 1.15]`: the ends are factors of the same direction.
 std::string change_text(const Interval& ratio);
@@ -122,7 +122,9 @@ void measure_rounds(std::vector<Candidate>& candidates, const TuneRounds& rounds
 Interval ratio_between(const Candidate& one, const Candidate& other, double coverage = 0.95);
 
 /// Returns the number of rounds that the present setting was measured in.
-std::size_t rounds_of(const std::vector<Candidate>& candidates);
+inline std::size_t rounds_of(const std::vector<Candidate>& candidates) {
+  return candidates.front().turns.size();
+}
 
 enum class Advice {
   take,      ///< another setting is faster, or as fast and cheaper

@@ -43,7 +43,7 @@ std::optional<ShardRecord> shard_record(const Registry& registry, const Suite& s
 
 /// Bytes of memory that a case of this footprint is to have: a quarter more for guards, alignment and what a
 /// variant keeps, and 64 MiB for the program itself.
-double memory_for(double footprint);
+inline double memory_for(double footprint) { return 1.25 * footprint + 64 * 0x1p20; }
 
 /// The hash that tells workloads apart: results of different workloads are not comparable. Of a problem that
 /// `file` holds, that is by its content. Throws Error where it cannot be read.

@@ -84,10 +84,10 @@ struct ShardChoice {
 /// again: its tasks have the numbers of their shards.
 ShardChoice chosen_shard(const ShardOptions& options, const Environment& environment);
 
-/// Writes a shard as the command line spells it.
-std::string to_options(const Shard& shard);
-/// Writes the options with another index than its own, such as a variable of the shell.
+/// Writes a shard as the command line spells it, with another index than its own, such as a variable of the
+/// shell, or with its own.
 std::string to_options(const Shard& shard, std::string_view index);
+inline std::string to_options(const Shard& shard) { return to_options(shard, std::to_string(shard.index)); }
 
 /// The command of a whole run, as a file holds it. Older files of a shard hold its options as well.
 std::string without_options(std::string command, const Shard& shard);
