@@ -98,7 +98,7 @@ class ComposedTrainer final : public training::Trainer {
       part.model->backward(at.p, part.logit_gradient.data(), part.first == 0 ? at.g : part.g.data());
     });
     if (division_->parts.size() == 1) return;
-    on_parameters([&](int, Index first, Index last) {
+    on_shares(parameter_threads_, parameters_, [&](Index first, Index last) {
       for (const Part& part : division_->parts) {
         if (part.first > 0) sweep_(1, false, part.g.data(), at.g, first, last);
       }
@@ -106,33 +106,27 @@ class ComposedTrainer final : public training::Trainer {
   }
 
   float clip(const State& at) override {
-    on_parameters([&](int part, Index first, Index last) {
-      squares_[static_cast<std::size_t>(part)] = clip_.squares(at.g, first, last);
+    on_team(parameter_threads_, parameter_threads_, [&](int part) {
+      squares_[static_cast<std::size_t>(part)] =
+          clip_.squares(at.g, share_begin(parameters_, part, parameter_threads_),
+                        share_begin(parameters_, part + 1, parameter_threads_));
     });
     double total = 0;
     for (const double squares : squares_) total += squares;
     const float norm = gradient_clip::norm_of(total), kept = GradientClip::kept(norm);
-    on_parameters(
-        [&](int, Index first, Index last) { clip_.scale(kept, at.g, clipped_.data(), first, last); });
+    on_shares(parameter_threads_, parameters_,
+              [&](Index first, Index last) { clip_.scale(kept, at.g, clipped_.data(), first, last); });
     return norm;
   }
 
   void optimize(const State& at, Index t) override {
     const adamw::StepConstants k = adamw::step_constants<adamw::Paper>(t);
     const adamw::Arrays arrays{clipped_.data(), at.p, at.m, at.v};
-    on_parameters([&](int, Index first, Index last) { step_(k, arrays, first, last); });
+    on_shares(parameter_threads_, parameters_,
+              [&](Index first, Index last) { step_(k, arrays, first, last); });
   }
 
  private:
-  /// Calls body(part, first parameter, one past the last).
-  template <class Body>
-  void on_parameters(const Body& body) {
-    on_team(parameter_threads_, parameter_threads_, [&](int i) {
-      body(i, share_begin(parameters_, i, parameter_threads_),
-           share_begin(parameters_, i + 1, parameter_threads_));
-    });
-  }
-
   Network network_;
   int threads_;
   Index parameters_;
