@@ -217,13 +217,9 @@ template class detail::TypedOperation<Conv2d>;
 template class detail::TypedOperation<Conv2dDataGradient>;
 template class detail::TypedOperation<Conv2dWeightGradient>;
 
-auto Conv2d::corner_cases() -> std::vector<Problem> { return conv2d::corners<Problem>(shapes, true); }
-auto Conv2dDataGradient::corner_cases() -> std::vector<Problem> {
-  return conv2d::corners<Problem>(shapes, false);
-}
-auto Conv2dWeightGradient::corner_cases() -> std::vector<Problem> {
-  return conv2d::corners<Problem>(shapes, true);
-}
+auto Conv2d::corner_cases() -> std::vector<Problem> { return conv2d::corners<Problem>(shapes); }
+auto Conv2dDataGradient::corner_cases() -> std::vector<Problem> { return conv2d::corners<Problem>(shapes); }
+auto Conv2dWeightGradient::corner_cases() -> std::vector<Problem> { return conv2d::corners<Problem>(shapes); }
 
 namespace conv2d::winograd {
 namespace {
@@ -384,10 +380,10 @@ double error_share(Index channels) {
 }  // namespace conv2d::winograd
 
 auto Conv2dWinograd::corner_cases() -> std::vector<Problem> {
-  return conv2d::corners<Problem>(conv2d::winograd::shapes, true);
+  return conv2d::corners<Problem>(conv2d::winograd::shapes);
 }
 auto Conv2dWinogradDataGradient::corner_cases() -> std::vector<Problem> {
-  return conv2d::corners<Problem>(conv2d::winograd::shapes, false);
+  return conv2d::corners<Problem>(conv2d::winograd::shapes);
 }
 
 auto Conv2dWinograd::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {

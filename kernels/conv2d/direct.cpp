@@ -76,8 +76,6 @@ Index part_of_second_level(double share, Index floats) {
 
 }  // namespace
 
-Index SumPlan::vectors(Index numbers) const { return pieces(numbers, tier_.lanes()); }
-
 void SumPlan::choose() {
   const auto number = [](Index n) { return static_cast<double>(n); };
   double steps = 0, places = 0;
@@ -306,10 +304,6 @@ WeightPlan::WeightPlan(const Layer& p, DirectTier tier, Index threads)
 Index WeightPlan::rows_at_once() const {
   const Index out_w = layout_.sweeps[0].out_w;
   return std::clamp<Index>(most_pixels() / out_w, 1, layout_.sweeps[0].out_h);
-}
-
-Index WeightPlan::panel_pixels(Index images) const {
-  return images * rows_at_once() * layout_.sweeps[0].out_w;
 }
 
 Index WeightPlan::images_at_once(const Share& share) const {

@@ -2,6 +2,7 @@
 // per thread. `threaded` runs the same machine code.
 #pragma once
 
+#include "blocks.hpp"
 #include "conv2d/layout.hpp"
 #include "conv2d/places.hpp"
 #include "tiers.hpp"
@@ -125,11 +126,9 @@ struct DirectTier : NamedTier {
   void (*turn_weights)(const TurnWeights&) = nullptr;
   /// Rows of the next panel when `left` remain.
   Index (*panel_rows)(Index left) = nullptr;
-  /// The rows in a vector.
   Index (*lanes)() = nullptr;
   void (*gradient)(const TapGradient&) = nullptr;
   void (*turn_dy)(const TurnDy&) = nullptr;
-  /// The sum of `count` numbers.
   float (*sum)(const float* from, Index count) = nullptr;
 };
 std::vector<DirectTier> direct_tiers();
@@ -149,8 +148,7 @@ class SumPlan {
 
   /// The estimated cost, in multiply-adds of a vector.
   double cost() const { return cost_; }
-  /// Returns the number of vectors that hold `numbers` numbers.
-  Index vectors(Index numbers) const;
+  Index vectors(Index numbers) const { return pieces(numbers, tier_.lanes()); }
   /// Makes shares of about the same work, at most `threads`, each for a thread and with space of its own. To
   /// be called once, before run().
   void divide(Index threads);
@@ -204,7 +202,7 @@ class WeightPlan {
   /// Rows and images of dy that are transposed at a time.
   Index rows_at_once() const;
   Index images_at_once(const Share& share) const;
-  Index panel_pixels(Index images) const;
+  Index panel_pixels(Index images) const { return images * rows_at_once() * layout_.sweeps[0].out_w; }
   Index image_floats(const Share& share) const { return share.channels * layout_.channel_floats(); }
 
   Layer layer_;

@@ -52,12 +52,12 @@ struct DataProblem : Layer {
 /// Throws Error naming `where` when the window does not fit into the padded image.
 void demand_a_window_that_fits(std::string_view where, const Layer& layer);
 
-/// Problems of these shapes, and where `biased` every other one with a bias, too, so that each way of adding
-/// it meets each kind of window.
+/// Problems of these shapes, and where they may have a bias every other one with it, too, so that each way of
+/// adding it meets each kind of window.
 template <class P>
-std::vector<P> corners(std::span<const std::string_view> shapes, bool biased) {
+std::vector<P> corners(std::span<const std::string_view> shapes) {
   std::vector<std::string> texts(shapes.begin(), shapes.end());
-  for (std::size_t i = 0; biased && i < shapes.size(); i += 2) {
+  for (std::size_t i = 0; std::is_base_of_v<Problem, P> && i < shapes.size(); i += 2) {
     texts.push_back(std::string(shapes[i]) + ",bias=per_filter");
   }
   return problems<P>(texts);
