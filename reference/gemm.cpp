@@ -142,8 +142,6 @@ void naive_mixed_precision(const MixedPrecision::Problem& p, const MixedPrecisio
 /// The most by which a product of that many terms, of that sum of magnitudes, may be off.
 double off(double terms, double magnitude) { return rounding::g(terms) * magnitude + 0x1p-120 * terms; }
 
-float in_bf16(float x) { return bf16::widen(bf16::round(x)); }
-
 const Register registered{[](Registry& r) {
   r.add<Gemm>({.name = "naive", .summary = "three loops, one dot product per element", .run = naive_gemm});
   r.add<Gemv>({.name = "naive", .summary = "one dot product per element of y", .run = naive_gemv});
@@ -355,10 +353,6 @@ auto MixedPrecision::corner_cases() -> std::vector<Problem> {
   return out;
 }
 
-void MixedPrecision::draw(const Problem&, std::string_view, float& element, Setting& setting) {
-  element = in_bf16(setting.draw());
-}
-
 auto MixedPrecision::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const auto x = matrix::view(in.x.data(), p.m, p.k), w = matrix::view(in.w.data(), p.k, p.n),
              dy = matrix::view(in.dy.data(), p.m, p.n), x_turned = matrix::view(in.x.data(), p.k, p.m, true);
@@ -375,11 +369,6 @@ auto MixedPrecision::expect(const Problem& p, const Input& in, Setting& setting)
   };
   return {matrix::expect(p.m, p.n, work, setting, y),
           matrix::expect(p.k, p.n, work, setting, w_next, p.m * p.n)};
-}
-
-void MixedPrecision::salt(const Problem& p, const Input&, std::string_view, Index, float& element,
-                          Setting& setting) {
-  element = in_bf16(setting.draw_that_shows(std::max(p.m, p.k)));
 }
 
 template class detail::TypedOperation<Gemm>;

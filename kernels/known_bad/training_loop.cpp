@@ -121,19 +121,17 @@ void mean_of_batch(const SmallProducts::Problem& p, const SmallProducts::Input& 
 
 // Common where memory is short: weights are kept in bf16, without a master copy. An update of a thousandth of
 // a weight is less than half the distance to the next bf16 and is rounded away: training stands still.
-float in_bf16(float x) { return bf16::widen(bf16::round(x)); }
-
 void bf16_weights(const MixedPrecision::Problem& p, const MixedPrecision::Input& in,
                   MixedPrecision::Output& out) {
-  const auto x = [&](Index i, Index l) { return in_bf16(in.x[i * p.k + l]); };
+  const auto x = [&](Index i, Index l) { return bf16::rounded(in.x[i * p.k + l]); };
   const auto x_turned = [&](Index l, Index i) { return x(i, l); };
-  const auto w = [&](Index l, Index j) { return in_bf16(in.w[l * p.n + j]); };
-  const auto dy = [&](Index i, Index j) { return in_bf16(in.dy[i * p.n + j]); };
+  const auto w = [&](Index l, Index j) { return bf16::rounded(in.w[l * p.n + j]); };
+  const auto dy = [&](Index i, Index j) { return bf16::rounded(in.dy[i * p.n + j]); };
   matrix::multiply(x, w, p.m, p.n, p.k, out.y.data());
   for (Index l = 0; l < p.k; ++l) {
     for (Index j = 0; j < p.n; ++j) {
       const float gradient = matrix::element<float>(x_turned, dy, l, j, p.m);
-      out.w_next[l * p.n + j] = in_bf16(w(l, j) - static_cast<float>(MixedPrecision::rate) * gradient);
+      out.w_next[l * p.n + j] = bf16::rounded(w(l, j) - static_cast<float>(MixedPrecision::rate) * gradient);
     }
   }
 }

@@ -216,8 +216,8 @@ inline std::uint16_t round(float x) {
   return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
 }
 
-/// Returns the same number as f32.
 inline float widen(std::uint16_t x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16); }
+inline float rounded(float x) { return widen(round(x)); }
 
 }  // namespace bf16
 
@@ -323,7 +323,6 @@ struct SmallProducts : ByElement<SmallProducts> {
   static const Corners corners;
   static Expected expect(const Problem&, const Input&, Setting&);
   static double flops(const Problem& p) { return 2 * product(p.samples * p.rows, p.n, p.k + 1); }
-  /// The variant of this name.
   static void naive(const Problem&, const Input&, Output&);
 };
 
@@ -380,12 +379,16 @@ struct MixedPrecision : ByElement<MixedPrecision> {
   };
 
   static std::vector<Problem> corner_cases();
-  static void draw(const Problem&, std::string_view part, float& element, Setting&);
+  static void draw(const Problem&, std::string_view, float& element, Setting& setting) {
+    element = bf16::rounded(setting.draw());
+  }
   static Expected expect(const Problem&, const Input&, Setting&);
   static constexpr bool f32 = false;
   static double flops(const Problem& p) { return 4 * product(p.m, p.n, p.k) + 2 * product(p.k, p.n); }
-  /// Another number that bf16 holds.
-  static void salt(const Problem&, const Input&, std::string_view part, Index at, float& element, Setting&);
+  static void salt(const Problem& p, const Input&, std::string_view, Index, float& element,
+                   Setting& setting) {
+    element = bf16::rounded(setting.draw_that_shows(std::max(p.m, p.k)));
+  }
 };
 
 extern template class detail::TypedOperation<MixedPrecision>;
