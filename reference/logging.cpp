@@ -40,25 +40,13 @@ void LogFile::clear() {
 }
 
 void LogFile::append(std::string_view lines) {
-  while (!lines.empty()) {
-    const ssize_t written = ::pwrite(file_.descriptor, lines.data(), lines.size(), size_);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) throw_cannot("cannot be written");
-    size_ += written;
-    lines.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (file_.write(std::as_bytes(std::span(lines)), size_) != 0) throw_cannot("cannot be written");
+  size_ += static_cast<Index>(lines.size());
 }
 
 std::string LogFile::text() const {
   std::string out(static_cast<std::size_t>(size_), '\0');
-  Index done = 0;
-  while (done < size_) {
-    const ssize_t got =
-        ::pread(file_.descriptor, out.data() + done, out.size() - static_cast<std::size_t>(done), done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) throw_cannot("cannot be read");
-    done += got;
-  }
+  if (file_.read(std::as_writable_bytes(std::span(out)), 0) != size_) throw_cannot("cannot be read");
   return out;
 }
 

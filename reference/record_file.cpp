@@ -201,34 +201,8 @@ std::uint64_t add_records(std::uint64_t checksum, std::span<const std::byte> blo
   throw Error(name, "cannot " + doing + ": " + std::generic_category().message(code), remedy);
 }
 
-/// 0, or the error.
-int write_at(int descriptor, std::span<const std::byte> bytes, Index offset) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno;
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-    offset += count;
-  }
-  return 0;
-}
-
-/// Bytes read, fewer than asked for only at the end of the file; -1 with errno on failure.
-ssize_t read_at(int descriptor, std::span<std::byte> into, Index offset) {
-  std::size_t done = 0;
-  while (done < into.size()) {
-    const ssize_t count =
-        ::pread(descriptor, into.data() + done, into.size() - done, offset + static_cast<Index>(done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return -1;
-    if (count == 0) break;
-    done += static_cast<std::size_t>(count);
-  }
-  return static_cast<ssize_t>(done);
-}
-
 /// Records first and the header last, which holds their checksum. 0, or the error.
-int write_records(int descriptor, RecordShape shape, const FillRecords& fill) {
+int write_records(const OwnedDescriptor& file, RecordShape shape, const FillRecords& fill) {
   constexpr Index block_bytes = Index{1} << 20;
   const Index step = std::clamp<Index>(block_bytes / shape.bytes, 1, shape.records);
   std::vector<std::byte> block(static_cast<std::size_t>(step * shape.bytes));
@@ -239,19 +213,42 @@ int write_records(int descriptor, RecordShape shape, const FillRecords& fill) {
     const auto part = std::span(block).first(static_cast<std::size_t>(count * shape.bytes));
     fill(first, part);
     header.checksum = add_records(header.checksum, part, shape.bytes);
-    if (const int code = write_at(descriptor, part, record_file_header_bytes + first * shape.bytes))
-      return code;
+    if (const int code = file.write(part, record_file_header_bytes + first * shape.bytes)) return code;
   }
   header.header_checksum = checksum_of(header);
   std::array<std::byte, record_file_header_bytes> page{};
   std::memcpy(page.data(), &header, sizeof header);
-  return write_at(descriptor, page, 0);
+  return file.write(page, 0);
 }
 
 }  // namespace
 
 OwnedDescriptor::~OwnedDescriptor() {
   if (descriptor >= 0) ::close(descriptor);
+}
+
+int OwnedDescriptor::write(std::span<const std::byte> bytes, Index offset) const {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    offset += count;
+  }
+  return 0;
+}
+
+Index OwnedDescriptor::read(std::span<std::byte> into, Index offset) const {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t count =
+        ::pread(descriptor, into.data() + done, into.size() - done, offset + static_cast<Index>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return -1;
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return static_cast<Index>(done);
 }
 
 std::uint64_t digest(std::span<const std::byte> bytes, std::uint64_t key) {
@@ -296,8 +293,7 @@ void write_record_file(const fs::path& file, RecordShape shape, const FillRecord
   const OwnedDescriptor out(::open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (out.descriptor < 0) cannot(file.string(), "write", errno, remedy);
   Unfinished unfinished{temporary.c_str()};
-  if (const int code = write_records(out.descriptor, shape, fill))
-    cannot(file.string(), "write", code, remedy);
+  if (const int code = write_records(out, shape, fill)) cannot(file.string(), "write", code, remedy);
   if (::fsync(out.descriptor) != 0) cannot(file.string(), "flush", errno, remedy);
   if (::rename(temporary.c_str(), file.c_str()) != 0) cannot(file.string(), "rename into", errno, remedy);
   unfinished.name = nullptr;
@@ -315,7 +311,7 @@ RecordFile::RecordFile(OwnedDescriptor file, std::string name, Pages pages)
   if (!S_ISREG(state.st_mode)) throw Error(name_, "is no regular file", "name a record file");
   if (state.st_size == 0) throw Error(name_, "is empty", rewrite);
   Header header;
-  const ssize_t count = read_at(descriptor(), std::as_writable_bytes(std::span(&header, 1)), 0);
+  const Index count = file_.read(std::as_writable_bytes(std::span(&header, 1)), 0);
   if (count < 0) cannot(name_, "read", errno, "check the disk");
   const auto has = static_cast<std::size_t>(count);
   if (has < magic.size() || header.magic != magic) {
@@ -366,7 +362,7 @@ RecordFile RecordFile::scratch(Scratch where, RecordShape shape, const FillRecor
   OwnedDescriptor out =
       on_disk ? nameless_scratch_file() : OwnedDescriptor(::memfd_create("assay-records", MFD_CLOEXEC));
   if (out.descriptor < 0) cannot(name, "open", errno, remedy);
-  if (const int code = write_records(out.descriptor, shape, fill)) cannot(name, "write", code, remedy);
+  if (const int code = write_records(out, shape, fill)) cannot(name, "write", code, remedy);
   // Dirty pages cannot be dropped.
   if (on_disk && ::fdatasync(out.descriptor) != 0) cannot(name, "flush", errno, remedy);
   return {std::move(out), name, on_disk ? Pages::on_demand : Pages::populated};
@@ -409,9 +405,9 @@ void RecordFile::verify() const {
 }
 
 void RecordFile::read(Index i, std::span<std::byte> into) const {
-  const ssize_t count = read_at(descriptor(), into, offset(i));
+  const Index count = file_.read(into, offset(i));
   if (count < 0) cannot(name_, "read", errno, "check the disk");
-  if (count < static_cast<ssize_t>(into.size())) {
+  if (count < static_cast<Index>(into.size())) {
     throw Error(name_, "ends inside record " + std::to_string(i), "write it again");
   }
 }

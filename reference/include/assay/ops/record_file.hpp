@@ -96,6 +96,11 @@ struct OwnedDescriptor {
   }
   ~OwnedDescriptor();
 
+  /// 0, or the error.
+  int write(std::span<const std::byte> bytes, Index offset) const;
+  /// Bytes read, fewer than asked for only at the end of the file; -1 with errno on failure.
+  Index read(std::span<std::byte> into, Index offset) const;
+
   int descriptor = -1;  ///< negative where opening failed
 };
 
@@ -132,7 +137,6 @@ class RecordFile {
       to += size;
     }
   }
-  /// Returns the position of record i in the file.
   Index offset(Index i) const { return record_file_header_bytes + i * shape_.bytes; }
   const GuardedMapping& mapping() const { return mapping_; }
   int descriptor() const { return file_.descriptor; }
