@@ -25,8 +25,6 @@ void will_need(const RecordFile& file, Index first, Index end) {
 
 }  // namespace
 
-PageRequests::PageRequests(Index batch) : pages_(static_cast<std::size_t>(batch)) {}
-
 void PageRequests::ask(const RecordFile& file, std::span<const Index> indices) {
   const auto pages = std::span(pages_).first(indices.size());
   for (std::size_t b = 0; b < indices.size(); ++b) pages[b] = pages_of(file, indices[b]);

@@ -62,7 +62,7 @@ inline void copy_ahead(const RecordFile& file, std::span<const Index> indices, s
 class PageRequests {
  public:
   /// For batches of at most `batch` indices.
-  explicit PageRequests(Index batch);
+  explicit PageRequests(Index batch) : pages_(static_cast<std::size_t>(batch)) {}
   /// Calls madvise(MADV_WILLNEED) for all pages of the records at `indices`, once for pages that touch.
   /// Returns when the disk has been asked, not when it has answered.
   void ask(const RecordFile& file, std::span<const Index> indices);
@@ -71,7 +71,6 @@ class PageRequests {
   std::vector<std::pair<Index, Index>> pages_;  ///< first page of a record, and one past the last
 };
 
-/// Requests the pages of one record.
 void ask_for_pages(const RecordFile& file, Index record);
 
 }  // namespace assay

@@ -32,17 +32,14 @@ void copy_with_requests(const RecordFile& file, std::span<const Index> indices, 
 
 auto prepare(const Problem& p, const BatchRetrieval::Input& input, const Context& context) {
   const bool cold = p.state() == FileState::cold;
-  const bool alone = !cold && p.batch * p.bytes < break_even_bytes;
-  const int threads = alone ? 1 : static_cast<int>(std::min<Index>(context.threads, p.batch));
-  start_team(threads);
+  const int threads = started_team(context, !cold && p.batch * p.bytes < break_even_bytes, p.batch);
   // A hot file is read through the input's mapping, whose pages are all mapped.
   const auto own =
       cold ? std::make_shared<RecordFile>(input.records.file.again(RecordFile::Pages::at_random)) : nullptr;
   return [p, threads, own](const BatchRetrieval::Input& in, BatchRetrieval::Output& out) {
     const RecordFile& file = own ? *own : in.records.file;
     const auto indices = in.window();
-    on_team(threads, threads, [&](int part) {
-      const Index begin = p.batch * part / threads, end = p.batch * (part + 1) / threads;
+    on_rows(threads, p.batch, [&](Index begin, Index end) {
       const auto mine =
           indices.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
       std::byte* const to = out.batch.data() + begin * p.bytes;

@@ -23,7 +23,6 @@ struct Plan {
     space_floats = way.space_floats(first);
   }
 
-  /// The products [begin, end).
   void run(const BatchedGemm::Input& in, BatchedGemm::Output& out, Index begin, Index end,
            float* space) const {
     blocked::Product product = first;

@@ -16,8 +16,7 @@ namespace {
 constexpr double least_multiply_adds = 0x1p19;
 
 auto prepare(const Problem& p, const BatchedGemm::Input&, const Context& context) {
-  const double work = static_cast<double>(p.batch) * static_cast<double>(p.m) * static_cast<double>(p.n) *
-                      static_cast<double>(p.k);
+  const double work = p.multiply_adds();
   const Index worth = std::max<Index>(1, static_cast<Index>(std::min(work / least_multiply_adds, 1e9)));
   const int threads = started_team(context, false, std::min(worth, p.batch));
   const Plan plan(p, best_of(blocked::tiers()));

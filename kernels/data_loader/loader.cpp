@@ -2,6 +2,7 @@
 
 #include "data_loader/pipeline.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -23,10 +24,7 @@ class Held {
         known_(static_cast<std::size_t>(p.samples)) {}
 
   bool knows(std::span<const Index> samples) const {
-    for (const Index i : samples) {
-      if (known_[static_cast<std::size_t>(i)] == 0) return false;
-    }
-    return true;
+    return std::ranges::all_of(samples, [&](Index i) { return known_[static_cast<std::size_t>(i)] != 0; });
   }
   void keep(std::span<const Index> samples, const std::byte* rows) {
     for (const Index i : samples) {

@@ -12,7 +12,6 @@ enum class Reading {
   ahead   ///< hot: prefetches ahead of the copy; cold: requests for all pages of the batch first
 };
 
-/// Registers a variant of data_loader.
 void add_loader(Registry& r, std::string_view name, std::string_view summary, Reading reading);
 
 }  // namespace assay

@@ -95,14 +95,6 @@ std::exception_ptr Pipeline::come_to_rest() {
   return failure;
 }
 
-bool Pipeline::has_more() const {
-  return loading_ != nullptr && failure_ == nullptr && claimed_ < plan_.batches;
-}
-
-bool Pipeline::may_claim() const {
-  return has_more() && !free_.empty() && claimed_ - taken_ < plan_.workers * plan_.prefetch;
-}
-
 void Pipeline::wait_for_place(std::unique_lock<std::mutex>& lock) {
   const auto claimable = [this] { return leaving_ || may_claim(); };
   ++idle_;

@@ -86,9 +86,11 @@ class Pipeline {
   void join();
   void work();
   /// Whether there are unclaimed batches.
-  bool has_more() const;
+  bool has_more() const { return loading_ != nullptr && failure_ == nullptr && claimed_ < plan_.batches; }
   /// Whether an unclaimed batch has a place.
-  bool may_claim() const;
+  bool may_claim() const {
+    return has_more() && !free_.empty() && claimed_ - taken_ < plan_.workers * plan_.prefetch;
+  }
   /// Sleeps in naps, each as long as the wait so far. Only a consumer that takes the last batch or finds none
   /// wakes a worker: waking a thread whose processor sleeps costs the training loop 80 to 95 us on a virtual
   /// machine. While other batches wait, a worker may come late, as naps often do if both threads share a
