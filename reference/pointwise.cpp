@@ -229,20 +229,8 @@ auto ElementwiseChannelBiasBackward::expect(const Problem& p, const Input& in, S
   });
 }
 
-template class detail::TypedOperation<Pointwise<pointwise::Gelu>>;
-template class detail::TypedOperation<Pointwise<pointwise::GeluTanh>>;
-template class detail::TypedOperation<Pointwise<pointwise::Sigmoid>>;
-template class detail::TypedOperation<Pointwise<pointwise::GeluBackward>>;
-template class detail::TypedOperation<Pointwise<pointwise::GeluTanhBackward>>;
-template class detail::TypedOperation<Pointwise<pointwise::SigmoidBackward>>;
-template class detail::TypedOperation<Pointwise<pointwise::ReluBackward>>;
-template class detail::TypedOperation<Pointwise<pointwise::MultiplyBackward>>;
-template class detail::TypedOperation<Pointwise<pointwise::AddBackward>>;
-template class detail::TypedOperation<Pointwise<pointwise::ChannelBias>>;
-template class detail::TypedOperation<Pointwise<pointwise::BiasGelu>>;
-template class detail::TypedOperation<Pointwise<pointwise::ScaleAddRelu>>;
-template class detail::TypedOperation<Pointwise<pointwise::Sgd>>;
-template class detail::TypedOperation<Pointwise<pointwise::SgdNesterov>>;
+#define ASSAY_DEFINE(formula) template class detail::TypedOperation<Pointwise<pointwise::formula>>;
+ASSAY_POINTWISE(ASSAY_DEFINE)
 template class detail::TypedOperation<ElementwiseChannelBiasBackward>;
 
 }  // namespace assay

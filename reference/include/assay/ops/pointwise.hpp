@@ -111,30 +111,24 @@ struct Pointwise : FromParts<Pointwise<Formula>> {
 
 namespace pointwise {
 
-/// Calls visit(formula) with a value of each formula.
+// Every formula, as the argument of a macro.
+#define ASSAY_POINTWISE(each)                                                                             \
+  each(Gelu) each(GeluTanh) each(Sigmoid) each(GeluBackward) each(GeluTanhBackward) each(SigmoidBackward) \
+      each(ReluBackward) each(MultiplyBackward) each(AddBackward) each(ChannelBias) each(BiasGelu)        \
+          each(ScaleAddRelu) each(Sgd) each(SgdNesterov)
+
 template <class Visit>
 void for_each_formula(const Visit& visit) {
-  const auto each = [&](auto... formula) { (visit(formula), ...); };
-  each(Gelu{}, GeluTanh{}, Sigmoid{}, GeluBackward{}, GeluTanhBackward{}, SigmoidBackward{}, ReluBackward{},
-       MultiplyBackward{}, AddBackward{}, ChannelBias{}, BiasGelu{}, ScaleAddRelu{}, Sgd{}, SgdNesterov{});
+#define ASSAY_VISIT(formula) visit(formula{});
+  ASSAY_POINTWISE(ASSAY_VISIT)
+#undef ASSAY_VISIT
 }
 
 }  // namespace pointwise
 
-extern template class detail::TypedOperation<Pointwise<pointwise::Gelu>>;
-extern template class detail::TypedOperation<Pointwise<pointwise::GeluTanh>>;
-extern template class detail::TypedOperation<Pointwise<pointwise::Sigmoid>>;
-extern template class detail::TypedOperation<Pointwise<pointwise::GeluBackward>>;
-extern template class detail::TypedOperation<Pointwise<pointwise::GeluTanhBackward>>;
-extern template class detail::TypedOperation<Pointwise<pointwise::SigmoidBackward>>;
-extern template class detail::TypedOperation<Pointwise<pointwise::ReluBackward>>;
-extern template class detail::TypedOperation<Pointwise<pointwise::MultiplyBackward>>;
-extern template class detail::TypedOperation<Pointwise<pointwise::AddBackward>>;
-extern template class detail::TypedOperation<Pointwise<pointwise::ChannelBias>>;
-extern template class detail::TypedOperation<Pointwise<pointwise::BiasGelu>>;
-extern template class detail::TypedOperation<Pointwise<pointwise::ScaleAddRelu>>;
-extern template class detail::TypedOperation<Pointwise<pointwise::Sgd>>;
-extern template class detail::TypedOperation<Pointwise<pointwise::SgdNesterov>>;
+#define ASSAY_DECLARE(formula) extern template class detail::TypedOperation<Pointwise<pointwise::formula>>;
+ASSAY_POINTWISE(ASSAY_DECLARE)
+#undef ASSAY_DECLARE
 
 /// db[c] = sum over n, h, w of dz[n, c, h, w]
 /// db is written, not added to. The gradient of x is dz itself.
