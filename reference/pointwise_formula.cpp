@@ -71,8 +71,6 @@ std::array<double, 1> SigmoidBackward::bound(const std::array<double, 2>& in, do
   return {g(3) * std::abs(apply<double>(in, 1)[0]) + 0x1p-149};
 }
 
-std::array<double, 1> ReluBackward::bound(const std::array<double, 2>&, double, Fill) { return {0}; }
-
 std::array<double, 2> MultiplyBackward::bound(const std::array<double, 3>& in, double alpha, Fill fill) {
   const auto [dx, dy] = apply<double>(in, alpha);
   const double unit = g(1 + scaling_rounds(alpha));

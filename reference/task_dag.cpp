@@ -271,13 +271,9 @@ void shuffle(Growing& graph, Rng& rng) {
   std::iota(ids.begin(), ids.end(), 0);
   const std::vector<TaskId> renamed = shuffled(std::move(ids), rng);
   std::vector<double> weight(graph.weight.size());
-  for (std::size_t i = 0; i < weight.size(); ++i) {
-    weight[static_cast<std::size_t>(renamed[i])] = graph.weight[i];
-  }
+  for (std::size_t i = 0; i < weight.size(); ++i) weight[at(renamed[i])] = graph.weight[i];
   graph.weight = std::move(weight);
-  for (Edge& edge : graph.edges) {
-    edge = {renamed[static_cast<std::size_t>(edge.from)], renamed[static_cast<std::size_t>(edge.to)]};
-  }
+  for (Edge& edge : graph.edges) edge = {renamed[at(edge.from)], renamed[at(edge.to)]};
 }
 
 }  // namespace

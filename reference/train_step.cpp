@@ -73,8 +73,6 @@ Network TrainStep::network_of(const Problem& p) {
   return out;
 }
 
-Index TrainStep::Problem::parameters() const { return Segments(network_of(*this)).total(); }
-
 const Corners TrainStep::corners = {
     // One image and odd batches; odd sides, whose half is rounded up; filters around a vector; late steps.
     "batch=1,channels=1,side=8,width=1",

@@ -69,7 +69,7 @@ struct TrainStep : FromParts<TrainStep> {
                         choice("mask", &Problem::mask, training::masks),
                         option("t", &Problem::t, 1, 1, 100000)};
     }
-    Index parameters() const;
+    Index parameters() const { return training::Segments(network_of(*this)).total(); }
   };
   /// Throws Error as require_valid() does, and when a field of the transformer is set for a classifier.
   static training::Network network_of(const Problem& problem);
