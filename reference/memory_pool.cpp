@@ -272,8 +272,6 @@ template class detail::TypedOperation<MemoryPoolPlan>;
 namespace assay::memory_pool {
 namespace {
 
-constexpr std::size_t most_for_pairs = 2048;
-
 Fault clash(std::size_t i, std::size_t j) {
   return {
       .block = static_cast<Index>(i), .other = static_cast<Index>(j), .what = "overlap in space and time"};
@@ -421,10 +419,6 @@ std::optional<Fault> fault_by_sweep(const Plan& plan) {
   };
   sweep(plan.requests, enter, [&](std::size_t i) { alive.erase(plan.offsets[i]); });
   return found;
-}
-
-std::optional<Fault> fault(const Plan& plan) {
-  return plan.requests.size() <= most_for_pairs ? fault_by_pairs(plan) : fault_by_sweep(plan);
 }
 
 Placed place_by_best_fit(std::span<const Request> requests) {

@@ -54,25 +54,21 @@ HWY_EXPORT(columns);
 namespace {
 
 /// The numbers of the ids, sorted by the rows that the ids name.
-class Sorted {
- public:
+struct Sorted {
   explicit Sorted(const Problem& p)
-      : first_(static_cast<std::size_t>(p.rows) + 2), order_(static_cast<std::size_t>(p.n)) {}
+      : first(static_cast<std::size_t>(p.rows) + 2), order(static_cast<std::size_t>(p.n)) {}
 
   void sort(const Buffer<Index>& ids) {
     // While ids are put in their places, the place of the next one of row r stands one further, in r + 1.
-    std::ranges::fill(first_, 0);
-    for (const Index id : ids) ++first_[static_cast<std::size_t>(id) + 2];
-    for (std::size_t r = 2; r < first_.size(); ++r) first_[r] += first_[r - 1];
+    std::ranges::fill(first, 0);
+    for (const Index id : ids) ++first[static_cast<std::size_t>(id) + 2];
+    for (std::size_t r = 2; r < first.size(); ++r) first[r] += first[r - 1];
     for (Index i = 0; i < ids.size(); ++i) {
-      order_[static_cast<std::size_t>(first_[static_cast<std::size_t>(ids[i]) + 1]++)] = i;
+      order[static_cast<std::size_t>(first[static_cast<std::size_t>(ids[i]) + 1]++)] = i;
     }
   }
-  const Index* first() const { return first_.data(); }
-  const Index* order() const { return order_.data(); }
 
- private:
-  std::vector<Index> first_, order_;
+  std::vector<Index> first, order;
 };
 
 template <class Function>
@@ -80,7 +76,7 @@ auto kernel_of(Function* function, const Problem& p, int threads) {
   return [=, by_row = Sorted(p)](const EmbeddingBackward::Input& in, EmbeddingBackward::Output& out) mutable {
     by_row.sort(in.ids);
     on_shares(threads, p.d, [&](Index begin, Index end) {
-      function(p, in.dy.data(), by_row.first(), by_row.order(), begin, end, out.dtable.data());
+      function(p, in.dy.data(), by_row.first.data(), by_row.order.data(), begin, end, out.dtable.data());
     });
   };
 }

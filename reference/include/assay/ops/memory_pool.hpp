@@ -59,13 +59,14 @@ std::optional<Fault> fault_by_pairs(const Plan& plan);
 std::optional<Fault> fault_by_sweep(const Plan& plan);
 
 /// Looks at pairs up to 2,048 blocks, and sweeps above.
-std::optional<Fault> fault(const Plan& plan);
+inline std::optional<Fault> fault(const Plan& plan) {
+  return plan.requests.size() <= 2048 ? fault_by_pairs(plan) : fault_by_sweep(plan);
+}
 
 /// A height below which there is no plan: the most bytes that are alive at one step. Each block fills
 /// multiples of the alignment but for the topmost, which may be the one that would waste most.
 Index least_height(std::span<const Request> requests);
 
-/// The ways in which requests come about.
 inline constexpr std::array<std::string_view, 4> patterns{"nested", "short", "clipped", "trace"};
 enum class Pattern : Index { nested, short_lived, clipped, trace };
 
