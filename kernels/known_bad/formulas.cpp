@@ -277,14 +277,10 @@ const Register registered{[](Registry& r) {
                .summary = "passes over columns that a zero multiplies",
                .known_bad = "Reference-LAPACK/lapack issue 179: 0 NaN and 0 inf are left out",
                .run = skips_zeros});
-  r.add<LayerNorm>({.name = "sum_of_squares",
-                    .summary = "one pass for sum and sum of squares",
-                    .known_bad = "common in fused kernels: cancels where the mean is large beside the spread",
-                    .run = sum_of_squares});
-  r.add<BatchNorm>({.name = "sum_of_squares",
-                    .summary = "one pass for sum and sum of squares",
-                    .known_bad = "common in fused kernels: cancels where the mean is large beside the spread",
-                    .run = sums_of_channels});
+  constexpr auto squares = "sum_of_squares", one_pass = "one pass for sum and sum of squares",
+                 cancels = "common in fused kernels: cancels where the mean is large beside the spread";
+  r.add<LayerNorm>({.name = squares, .summary = one_pass, .known_bad = cancels, .run = sum_of_squares});
+  r.add<BatchNorm>({.name = squares, .summary = one_pass, .known_bad = cancels, .run = sums_of_channels});
   r.add<LayerNorm>({.name = "welford_in_single",
                     .summary = "Welford's updates in single precision",
                     .known_bad = "the LayerNorm of several frameworks: the mean is rounded at every update",
