@@ -36,7 +36,6 @@ namespace {
 constexpr char fused[] = "fused", online[] = "online", simd[] = "simd", sorted[] = "sorted",
                winograd[] = "winograd";
 
-/// The best tier here.
 const blocked::Tier& tier() {
   static const blocked::Tier best = best_of(blocked::tiers());
   return best;

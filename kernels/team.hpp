@@ -107,7 +107,6 @@ inline int started_team(const Context& context, bool too_short,
   return threads;
 }
 
-/// Registers the variant `threaded`.
 template <class Op, class Prepare>
 void add_threaded(Registry& r, std::string_view summary, const Prepare& prepare,
                   std::string_view after = {}) {

@@ -14,7 +14,6 @@
 
 namespace assay::blocked {
 
-/// The rows [first, last) of a product.
 inline Product rows_of(const Product& p, Index first, Index last) {
   return part_of(p, {.row = first, .rows = last - first, .columns = p.n});
 }

@@ -94,7 +94,6 @@ struct Multiplied {
   }
 };
 
-/// Returns row `i` of A times x.
 inline float gemv_row(const Gemv::Problem& p, const Gemv::Input& in, const float* x, Index i) {
   const auto a = matrix::view(in.a.data(), p.results(), p.terms(), p.transposed());
   return matrix::element<float>(a, matrix::View<float>{x, 1, 0}, i, 0, p.terms());

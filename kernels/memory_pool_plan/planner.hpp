@@ -70,7 +70,6 @@ class Planner {
   std::vector<std::int32_t> ranks_;
 };
 
-/// Registers a variant that plans with so many steps.
 void add_planner(Registry& r, const std::string& name, const std::string& summary, Index steps);
 
 }  // namespace assay::memory_pool

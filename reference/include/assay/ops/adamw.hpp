@@ -96,7 +96,6 @@ struct EpsilonInside {
   static double divisor(double v, const BiasCorrections& c) { return std::sqrt(v / c.second + epsilon); }
 };
 
-/// Calls visit(formula) with a value of each formula.
 template <class Visit>
 void for_each_formula(const Visit& visit) {
   visit(Paper{});
@@ -303,7 +302,6 @@ struct AdamWMultiTensor : AdamWPaper {
     Index begin = 0, count = 0;
   };
   static std::vector<Span> spans(const Problem& problem);
-  /// Parameters of all tensors.
   static Index parameters(const Problem& problem) {
     Index sum = 0;
     for (const Span& span : spans(problem)) sum += span.count;

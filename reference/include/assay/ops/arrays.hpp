@@ -101,7 +101,6 @@ Expectation expect_at(Positions positions, const Element& element) {
   return want;
 }
 
-/// The expectation of an array of one number.
 inline Expectation expect_one(double value, double bound) { return {{1, true, {}}, {value}, {bound}}; }
 
 }  // namespace assay

@@ -228,7 +228,6 @@ struct DataLoader : FromParts<DataLoader> {
     static constexpr auto parts() {
       return std::tuple{permuted("order", &Input::order), part("key", &Input::key)};
     }
-    /// The indices of batch k.
     std::span<const Index> batch(const EpochShape& shape, Index k) const {
       return std::span<const Index>(order).subspan(static_cast<std::size_t>(k * shape.batch),
                                                    static_cast<std::size_t>(shape.size(k)));

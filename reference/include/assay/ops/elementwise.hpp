@@ -105,7 +105,6 @@ struct Relu {
   static double magnitude(double, double, double) { return 0; }
 };
 
-/// Calls visit(formula) with a value of each formula.
 template <class Visit>
 void for_each_formula(const Visit& visit) {
   visit(Multiply{});
@@ -191,7 +190,6 @@ struct Elementwise : FromParts<Elementwise<Formula>> {
   static Expected expect(const Problem&, const Input&, Setting&);
   static Agreement judge(const Problem&, const Input&, const Expected&, const Output&);
   static Cost cost(const Problem&);
-  /// The variant of this name.
   static void naive(const Problem&, const Input&, Output&);
   /// A unit is an element of z's memory; those outside its view are not judged in units.
   static Index units(const Problem& p) { return p.z_size(); }

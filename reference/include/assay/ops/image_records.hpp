@@ -22,14 +22,12 @@ struct ImageRecords {
 
   Index pixels() const { return channels * side * side; }
   Index label_bytes() const { return format == PixelFormat::bytes ? 1 : 4; }
-  /// Returns the bytes of one record.
   Index bytes() const { return label_bytes() + pixels() * label_bytes(); }
 };
 
 /// Room for a batch, which is decoded into it again and again.
 class ImageBatch {
  public:
-  /// For up to `most` images.
   ImageBatch(const ImageRecords& records, Index most);
 
   /// n records that lie one after the other. Throws Error naming the row and its label when that is no class:

@@ -74,7 +74,6 @@ class Segments {
 
   const std::vector<Segment>& all() const& { return all_; }
   std::vector<Segment> all() && { return std::move(all_); }  // for a loop over those of a temporary
-  /// Parameters of the network.
   Index total() const { return total_; }
   /// `vector` from the segment of that name on. The name must be one of the network's.
   template <class T>
