@@ -92,7 +92,6 @@ inline Product product(Operand a, Operand b, float* c, Index ldc, Index m, Index
           .beta = beta};
 }
 
-/// A product of this shape.
 inline Product with(Product shape, const float* a, const float* b, float* c) {
   shape.a = a;
   shape.b = b;

@@ -56,7 +56,6 @@ struct Rectangle {
   Index row = 0, rows = 0, column = 0, columns = 0;
 };
 
-/// The i-th part of C[m, n].
 inline Rectangle rectangle(const Grid& grid, Index m, Index n, Index i) {
   const Index row = i / grid.columns, column = i % grid.columns;
   const Index top = cut(m, row_unit, row, grid.rows), bottom = cut(m, row_unit, row + 1, grid.rows);

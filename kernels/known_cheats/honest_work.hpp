@@ -270,7 +270,6 @@ struct HiddenTime {
   static std::int64_t nanoseconds(const timespec& at) {
     return static_cast<std::int64_t>(at.tv_sec) * second + at.tv_nsec;
   }
-  /// Has a clock show less.
   void take_from(timespec& now) const {
     const std::int64_t shown = nanoseconds(now) - hidden.load();
     now = {static_cast<time_t>(shown / second), static_cast<long>(shown % second)};

@@ -48,7 +48,6 @@ class OrderedFit {
 
   /// The offset of each block, if there is a plan.
   std::span<const Index> offsets() const { return {offsets_.begin(), offsets_.end()}; }
-  /// The steps of the last call.
   Index steps() const { return steps_; }
 
  private:

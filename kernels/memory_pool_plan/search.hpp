@@ -70,7 +70,6 @@ class Search {
   std::span<const Index> offsets() const { return {offsets_.begin(), offsets_.end()}; }
   /// How often each section had no room left.
   std::span<const Index> blamed() const { return blamed_; }
-  /// The steps of the last run.
   Index steps() const { return steps_; }
 
  private:

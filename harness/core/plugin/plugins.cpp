@@ -187,7 +187,6 @@ const Held& of(const PluginTensor& tensor, const std::vector<Held>& all) {
   return *std::ranges::find(all, &tensor, &Held::tensor);
 }
 
-/// Gives a number another value.
 void salt(detail::Salting& salting, const detail::BufferView& part, Index at) {
   store(static_cast<int>(part.type), part.element(at), salting.setting.draw());
 }

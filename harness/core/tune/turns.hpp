@@ -181,7 +181,6 @@ doc::Document record_document(const TuneRecord& record);
 /// present setting.
 std::string record_json(const TuneRecord& record);
 
-/// The JSON Schema of all records.
 Json tuning_schema();
 
 /// The section `attempts` of a record for a terminal, the decision as its last line.

@@ -108,7 +108,6 @@ struct EmbeddingBackward : FromParts<EmbeddingBackward>, embedding::Ids {
   static double expected_bytes(const Problem& p) { return samples(p) ? 0 : FromParts::expected_bytes(p); }
   /// A unit is a row of dtable.
   static Index units(const Problem& p) { return p.rows; }
-  /// Whether the oracle takes a sample.
   static bool samples(const Problem& p) { return product(p.rows, p.d) > 0x1p22; }
 };
 

@@ -340,7 +340,6 @@ inline std::uint64_t scrambled(std::uint64_t value, Index rounds) {
   return value;
 }
 
-/// The tasks [begin, end).
 void work(const Chunks::Problem& problem, const Chunks::Input& input, Index begin, Index end,
           Chunks::Output& output);
 
