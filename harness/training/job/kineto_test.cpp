@@ -100,17 +100,21 @@ TEST(KinetoTrace, IsReadWithTheCategoriesOfToday) {
   expect_two_steps(read(trace(two_steps("cpu_op", "kernel", "gpu_memcpy"))));
 }
 
-// The loader of each rank fetches for itself.
+// The loader of each rank fetches for itself; without one its operators tell.
 TEST(KinetoTrace, OfTwoRanksIsRefused) {
-  std::string events;
-  for (const char* const rank : {"1", "2"}) {
-    for (const char* const begin : {"0", "100"})
-      events += std::string(events.empty() ? "" : ",") +
-                R"({"ph":"X","cat":"user_annotation","name":"enumerate(DataLoader)#_X.__next__","pid":)" +
-                rank + R"(,"ts":)" + begin + R"(,"dur":20})";
+  for (const char* const what :
+       {R"("user_annotation","name":"enumerate(DataLoader)#_X.__next__")", R"("cpu_op","name":"aten::mm")"}) {
+    for (const std::string second : {"2", "rank1"}) {
+      std::string events;
+      for (const std::string& rank : {std::string("1"), second == "2" ? second : '"' + second + '"'}) {
+        for (const char* const begin : {"0", "100"})
+          events += fmt::format(R"({}{{"ph":"X","cat":{},"pid":{},"ts":{},"dur":20}})",
+                                events.empty() ? "" : ",", what, rank, begin);
+      }
+      EXPECT_THAT([&] { read(R"({"traceEvents":[)" + events + "]}"); },
+                  ::testing::ThrowsMessage<Error>(HasSubstr("two processes take part, 1 and " + second)));
+    }
   }
-  EXPECT_THAT([&] { read(R"({"traceEvents":[)" + events + "]}"); },
-              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("two processes load batches, 1 and 2")));
 }
 
 TEST(KinetoTrace, SaysHowMuchProfilingSlowsSteps) {

@@ -315,26 +315,18 @@ class Importer {
     ++events_;
     shapes_ = shapes_ || event.has_shapes;
     memory_ = memory_ || event.name == "[memory]";
-    if (event.phase != "X") {
-      ++dropped_[event.phase == "M" ? "that name processes and threads"
-                                    : "without a duration, such as arrows"];
-      return;
-    }
     const std::optional<Span> span = steps_.place(event);
-    if (!span) {
-      ++dropped_["without a time, or with a duration that is negative or of more than 30 years"];
-      return;
-    }
+    if (!span) return;
     const std::optional<Row> row = row_of(event.category);
     const auto number = step_number(event.name);
     if (!row) {
-      ++dropped_["of the unknown category " + event.category];
+      steps_.drop("of the unknown category " + event.category);
     } else if (number && row == accelerator_note) {
-      ++repeated_;
+      steps_.repeat_marker();
     } else if (number && row == processor) {
       steps_.add_marker(*number, *span);
     } else if (row == accelerator_note || row == nothing) {
-      ++dropped_["of kinds that take no part in a step: launches, synchronization, notes, Python frames"];
+      steps_.drop("of kinds that take no part in a step: launches, synchronization, notes, Python frames");
     } else {
       busy_[*row].add(span->begin, span->end);
       if (row == processor) within_processor(event, *span);
@@ -345,7 +337,7 @@ class Importer {
   void within_processor(const TraceEvent& event, Span span) {
     const std::string_view name = event.name;
     if (is_fetch(name)) {
-      steps_.add_fetch(event, span);
+      steps_.add_fetch(span);
       busy_[loader].add(span.begin, span.end);
       const auto has = [&](const char* word) { return name.find(word) != std::string_view::npos; };
       single_process_ = single_process_ || has("_SingleProcessDataLoaderIter");
@@ -384,17 +376,7 @@ class Importer {
   }
 
   std::vector<std::string> notes() const {
-    std::vector<std::string> out;
-    for (const auto& [what, count] : dropped_)
-      out.push_back(fmt::format("dropped {} {}", quantity_text(count, "event"), what));
-    if (const std::size_t repeated = repeated_ + steps_.repeated(); repeated > 0)
-      out.push_back(fmt::format("{} step markers repeat others and were counted once", repeated));
-    if (steps_.missing() > 0) {
-      out.push_back(
-          fmt::format("{} steps between the others have no marker; the step before such a gap ends "
-                      "with its own marker",
-                      steps_.missing()));
-    }
+    std::vector<std::string> out = steps_.notes();
     // Measured on four jobs in PyTorch 2.6 on a processor (reports/torch_jobs).
     const auto [longer, with] = memory_   ? std::pair("22 %", "shapes and memory")
                                 : shapes_ ? std::pair("7 %", "record_shapes=True")
@@ -402,11 +384,6 @@ class Importer {
     out.push_back(
         fmt::format("profiling made the steps longer: by about {} with {}, so that a forecast is too long",
                     longer, with));
-    if (!steps_.has_markers()) {
-      out.push_back(
-          "there is no ProfilerStep#N: a step lasts from one fetch of the loader to the next, and the "
-          "last fetch was dropped");
-    }
     if (!steps_.has_fetches())
       out.push_back("there is no fetch from a data loader: what loading takes is unknown");
     if (several_processes_) {
@@ -422,8 +399,7 @@ class Importer {
   std::array<BusyTime, processor + 1> busy_;  ///< by row
   bool shapes_ = false, memory_ = false;      ///< were recorded
   bool single_process_ = false, several_processes_ = false;
-  std::size_t events_ = 0, repeated_ = 0;  ///< markers that an accelerator repeats
-  std::map<std::string, Index> dropped_;
+  std::size_t events_ = 0;
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ Job read_phases_json(const std::string& text, const std::string& where);
 /// Categories of 2021 (`Operator`, `Kernel`, `Memcpy`, `Memset`) and of today (`cpu_op`, `user_annotation`,
 /// `kernel`, `gpu_memcpy`, `gpu_memset`) are read. All else is dropped, and Job::notes says how much of what.
 ///
-/// Throws Error when there are neither markers nor fetches, or when steps overlap.
+/// Throws Error when there are neither markers nor fetches, when steps overlap, or for two processes.
 Job read_kineto(const std::filesystem::path& file);
 
 /// Reads times of single steps as a table of comma-separated values. One row per step, in order; separated by

@@ -78,12 +78,14 @@ class Handler : public JsonEvents {
 
   void number(double value) override {
     if (in_arguments_ && depth_ == event_depth_ + 1) event_.numbers.emplace_back(argument_, value);
-    if (auto* lists = lists_of_argument(); lists != nullptr && !lists->empty())
+    if (auto* lists = lists_of_argument()) {
+      if (lists->empty()) lists->emplace_back();
       lists->back().push_back(std::abs(value) < largest_whole ? static_cast<Index>(value) : 0);
+    }
     if (!in_event()) return;
     if (key_ == "ts") event_.begin = value;
     if (key_ == "dur") event_.duration = value;
-    if (key_ == "pid") event_.process = value;
+    if (key_ == "pid") event_.process = fmt::format("{}", value);
     if (key_ == "tid") event_.thread = fmt::format("{}", value);
   }
   void text(std::string& value) override {
@@ -91,6 +93,7 @@ class Handler : public JsonEvents {
       if (key_ == "ph") event_.phase = value;
       if (key_ == "cat") event_.category = value;
       if (key_ == "name") event_.name = value;
+      if (key_ == "pid") event_.process = value;
       if (key_ == "tid") event_.thread = value;
       // Some profilers write times as texts.
       if (key_ == "ts") event_.begin = number_from<double>(value);
@@ -122,13 +125,8 @@ class Handler : public JsonEvents {
     in_device_ = in_device_ || (depth_ == 2 && key_ == "deviceProperties");
     if (depth_in_arguments() == 1) at_ = before_first;
     if (depth_in_arguments() == 2) next_argument();
-    if (auto* lists = lists_of_argument()) {
-      // The extents of one tensor until a list within them shows that there are several.
-      if (depth_in_arguments() == 3 && lists->size() == 1 && lists->front().empty() && !several_)
-        lists->clear();
-      several_ = depth_in_arguments() == 3;
-      lists->emplace_back();
-    }
+    if (depth_in_arguments() == 3)
+      if (auto* lists = lists_of_argument()) lists->emplace_back();  // of one tensor among several
   }
   void end_array() override {
     if (depth_ + 1 == event_depth_) event_depth_ = none;
@@ -178,7 +176,6 @@ class Handler : public JsonEvents {
   std::string key_, argument_;
   int depth_ = 0, event_depth_ = none;
   std::size_t at_ = before_first;  ///< the argument whose property is read
-  bool several_ = false;           ///< it is a list of tensors
   bool found_ = false, in_device_ = false, in_arguments_ = false;
 };
 
@@ -228,12 +225,11 @@ class Allocator {
     out_.device = std::move(device);
     out_.never_freed = static_cast<Index>(live_.size());
     for (const auto& [address, block] : live_) out_.lives[block].end = steps_ + 1;
-    std::vector<std::pair<Index, Index>> changes;  // frees before grants of the same step
+    std::map<Index, Index> changes;  // by step
     for (const BlockLife& block : out_.lives) {
-      changes.emplace_back(block.start, block.bytes);
-      changes.emplace_back(block.end, -block.bytes);
+      changes[block.start] += block.bytes;
+      changes[block.end] -= block.bytes;
     }
-    std::ranges::sort(changes);
     Index live = 0;
     for (const auto& [step, bytes] : changes) {
       live += bytes;
@@ -345,8 +341,21 @@ bool is_fetch(std::string_view name) {
 std::optional<Span> TraceSteps::place(const TraceEvent& event) {
   constexpr double most = most_seconds * 1e6, most_begin = 1e18;  // 1970 is 1.8e15 µs ago
   const double length = event.duration.value_or(-1);
-  if (!event.begin || std::abs(*event.begin) > most_begin || !(length >= 0 && length <= most))
+  const bool has_place = event.begin && std::abs(*event.begin) <= most_begin && length >= 0 && length <= most;
+  if (event.phase != "X" || !has_place) {
+    drop(event.phase == "M" ? "that name processes and threads"
+         : event.phase != "X"
+             ? "without a duration, such as arrows"
+             : "without a time, or with a duration that is negative or of more than 30 years");
     return std::nullopt;
+  }
+  // Rows of an accelerator belong to processes of other numbers.
+  if (event.category == "cpu_op" || event.category == "Operator" || is_fetch(event.name)) {
+    if (process_.empty()) process_ = event.process;
+    if (process_ != event.process)
+      throw Error(file_.string(), fmt::format("two processes take part, {} and {}", process_, event.process),
+                  "pass one file per rank");
+  }
   // Times since 1970 in microseconds leave a double few digits for their sums.
   if (!origin_) origin_ = event.begin;
   const double begin = *event.begin - *origin_;
@@ -358,16 +367,6 @@ void TraceSteps::add_marker(Index number, Span span) {
   const auto [at, is_new] = markers_.try_emplace(number, span);
   if (!is_new) ++repeated_;
   if (span.begin < at->second.begin) at->second = span;
-}
-
-void TraceSteps::add_fetch(const TraceEvent& event, Span span) {
-  if (!process_) process_ = event.process;
-  if (process_ != event.process)
-    throw Error(file_.string(),
-                fmt::format("two processes load batches, {} and {}", process_.value_or(-1),
-                            event.process.value_or(-1)),
-                "pass one file per rank");
-  fetches_.push_back(span.begin);
 }
 
 std::vector<Span> TraceSteps::spans(std::size_t events) {
@@ -390,7 +389,7 @@ std::vector<Span> TraceSteps::spans(std::size_t events) {
     out.push_back(span);
     previous = number;
   }
-  if (has_markers()) return out;
+  if (!markers_.empty()) return out;
   if (fetches_.size() < 2) {
     throw Error(file_.string(),
                 fmt::format("there is no step in its {}: neither ProfilerStep#N nor two fetches "
@@ -400,6 +399,26 @@ std::vector<Span> TraceSteps::spans(std::size_t events) {
   }
   std::ranges::sort(fetches_);
   for (std::size_t i = 1; i < fetches_.size(); ++i) out.push_back({fetches_[i - 1], fetches_[i]});
+  return out;
+}
+
+std::vector<std::string> TraceSteps::notes() const {
+  std::vector<std::string> out;
+  for (const auto& [what, count] : dropped_)
+    out.push_back(fmt::format("dropped {} {}", quantity_text(count, "event"), what));
+  if (repeated_ > 0)
+    out.push_back(fmt::format("{} step markers repeat others and were counted once", repeated_));
+  if (missing_ > 0) {
+    out.push_back(
+        fmt::format("{} steps between the others have no marker; the step before such a gap ends "
+                    "with its own marker",
+                    missing_));
+  }
+  if (markers_.empty()) {
+    out.push_back(
+        "there is no ProfilerStep#N: a step lasts from one fetch of the loader to the next, and the "
+        "last fetch was dropped");
+  }
   return out;
 }
 

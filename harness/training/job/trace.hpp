@@ -41,7 +41,7 @@ struct TraceEvent {
   std::string name;
   std::optional<double> begin;                          ///< `ts` in microseconds, as it stands in the file
   std::optional<double> duration;                       ///< `dur` in microseconds
-  std::optional<double> process;                        ///< `pid`, where it is a number
+  std::string process;                                  ///< `pid`
   std::string thread;                                   ///< `tid`
   bool has_shapes = false;                              ///< of the operator's inputs
   std::vector<std::pair<std::string, double>> numbers;  ///< the numbers directly in `args`
@@ -93,31 +93,33 @@ class TraceSteps {
  public:
   explicit TraceSteps(const std::filesystem::path& file) : file_(file) {}
 
-  /// Nothing for an event without a time, or with a duration that is negative or of more than 30 years.
+  /// Nothing, and a note, for an event without a time, or with a duration that is negative or of more than 30
+  /// years. Throws Error where operators or fetches are of two processes.
   std::optional<Span> place(const TraceEvent& event);
   void add_marker(Index number, Span span);
-  /// Throws Error where two processes load batches.
-  void add_fetch(const TraceEvent& event, Span span);
+  void repeat_marker() { ++repeated_; }
+  void add_fetch(Span span) { fetches_.push_back(span.begin); }
+  void drop(const std::string& what) { ++dropped_[what]; }
   /// In order. Throws Error where there are none of the trace's `events`, or where steps overlap.
   std::vector<Span> spans(std::size_t events);
 
-  bool has_markers() const { return !markers_.empty(); }
+  /// By number, each until its own end.
+  const std::map<Index, Span>& markers() const { return markers_; }
   bool has_fetches() const { return !fetches_.empty(); }
   /// The number of the first marker, or 1: the place of fetches in an epoch is not known.
-  Index first() const { return has_markers() ? markers_.begin()->first : 1; }
-  /// Markers that spans() found to be missing between others.
-  Index missing() const { return missing_; }
-  /// Markers that repeat others.
-  std::size_t repeated() const { return repeated_; }
+  Index first() const { return markers_.empty() ? 1 : markers_.begin()->first; }
+  /// What was dropped or counted once, and, after spans(), where steps are not what they seem.
+  std::vector<std::string> notes() const;
 
  private:
   const std::filesystem::path& file_;
   std::optional<double> origin_;
   std::map<Index, Span> markers_;
-  std::vector<double> fetches_;    ///< when they began
-  std::optional<double> process_;  ///< of the fetches
-  Index missing_ = 0;
-  std::size_t repeated_ = 0;
+  std::vector<double> fetches_;  ///< when they began
+  std::string process_;
+  std::map<std::string, Index> dropped_;  ///< events, by what they are
+  Index missing_ = 0;                     ///< markers between others
+  Index repeated_ = 0;
 };
 
 /// A block that lives in the steps [start, end): step n is the n-th event of its allocator in the trace, from

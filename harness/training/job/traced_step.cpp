@@ -73,7 +73,7 @@ class StepReader {
   void take(const TraceEvent& event) {
     ++events_;
     has_memory_ = has_memory_ || event.name == "[memory]";
-    const std::optional<Span> span = event.phase == "X" ? trace_steps_.place(event) : std::nullopt;
+    const std::optional<Span> span = trace_steps_.place(event);
     if (!span) return;
     const std::string_view name = *names_.insert(event.name).first;
     if (event.category == "kernel" || event.category == "gpu_memcpy") works_elsewhere_ = true;
@@ -81,7 +81,7 @@ class StepReader {
     if (!noted && event.category != "cpu_op" && event.category != "Operator") return;
     has_shapes_ = has_shapes_ || event.has_shapes;
     if (const auto number = step_number(name)) return trace_steps_.add_marker(*number, *span);
-    if (is_fetch(name)) trace_steps_.add_fetch(event, *span);
+    if (is_fetch(name)) trace_steps_.add_fetch(*span);
     std::vector<OperatorCase> cases = cases_of(name, event.arguments);
     if (cases.empty()) cases.emplace_back();
     const double length = (span->end - span->begin) / static_cast<double>(cases.size());
@@ -222,9 +222,7 @@ class StepReader {
     });
     refuse_if(out.parts.front().share != StepShare::covered, "has no operator that is a case of a contract",
               "`assay list` names the contracts; f32 on the processor is what most of them take");
-    if (!trace_steps_.has_markers())
-      out.notes.emplace_back(
-          "there is no ProfilerStep#N: a step lasts from one fetch of the loader to the next");
+    std::ranges::move(trace_steps_.notes(), std::back_inserter(out.notes));
     return out;
   }
 
