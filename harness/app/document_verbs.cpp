@@ -236,8 +236,8 @@ void require_expression_of_keys(const std::string& text) {
 }
 
 /// Nothing counts as a case that `run` would refuse.
-std::function<void(const StepPart&)> as_cases_of(const Registry& registry) {
-  return [&registry](const StepPart& part) { registry.at(part.operation).canonical("a call", part.problem); };
+std::function<void(const OperatorCase&)> as_cases_of(const Registry& registry) {
+  return [&](const OperatorCase& one) { registry.at(one.operation).canonical("a call", one.problem); };
 }
 
 }  // namespace

@@ -21,34 +21,47 @@ constexpr const char* usual_present = "/torch/";  // as ci/plugin/frameworks.py 
 constexpr const char* by_trace = "the trace";
 constexpr double busy = 0.1;
 
-/// "gemm/m=8,n=8,k=8".
-std::string case_of(const StepPart& part) { return part.operation + "/" + part.problem; }
+void add(Interval& sum, const Interval& one) {
+  sum.low += one.low;
+  sum.middle += one.middle;
+  sum.high += one.high;
+  sum.coverage = std::min(sum.coverage, one.coverage);
+}
 
-StepAuditRow row_of(const StepPart& part, const Results& results, const std::string& problem,
-                    const std::regex& in_use) {
-  const double traced = part.call_seconds;
-  StepAuditRow out{.part = part, .present = {traced, traced, traced}, .present_by = by_trace};
-  for (const TrialResult& trial : results.trials) {
-    if (trial.operation != part.operation || trial.problem != problem || !is_measured(trial)) continue;
-    const Interval time = time_of(trial);
-    const bool is_present = std::regex_search(trial.key, in_use);
-    out.present_was_measured = out.present_was_measured || is_present;
-    // A kernel in use is no replacement for itself.
-    Interval& place = is_present ? out.present : out.best;
-    std::string& name = is_present ? out.present_by : out.best_by;
-    if (place.middle <= 0 || time.middle < place.middle) {
-      place = time;
-      name = fmt::format("{}/{}#{}", trial.operation, trial.variant, trial.threads);
+/// The fastest of the kernels in use, or of the others: one in use is no replacement for itself.
+StepKernels fastest(const StepPart& part, const Results& results, const std::regex& keys, bool in_use) {
+  StepKernels out;
+  for (const OperatorCase& one : part.cases) {
+    const TrialResult* best = nullptr;
+    for (const TrialResult& trial : results.trials) {
+      if (trial.operation != one.operation || trial.problem != one.problem || !is_measured(trial)) continue;
+      const bool is_faster = best == nullptr || time_of(trial).middle < time_of(*best).middle;
+      if (is_faster && std::regex_search(trial.key, keys) == in_use) best = &trial;
     }
+    if (best == nullptr) return {};
+    add(out.seconds, time_of(*best));
+    out.names += fmt::format("{}{}/{}#{}", out.names.empty() ? "" : " + ", best->operation, best->variant,
+                             best->threads);
+    out.threaded = out.threaded || best->threads > 1;
   }
+  return out;
+}
+
+/// The cases of a call are judged together: the trace does not say how long each of them took.
+StepAuditRow row_of(const StepPart& part, const StepKernels& in_use, const StepKernels& others) {
+  const double traced = part.call_seconds;
+  StepAuditRow out{.part = part, .present = {{traced, traced, traced}, by_trace}, .best = others};
+  out.present_was_measured = in_use.seconds.middle > 0;
+  if (out.present_was_measured && in_use.seconds.middle < traced) out.present = in_use;
   if (!out.is_measured()) return out;
   const auto saved = [&](double before, double after) {
     return std::clamp(part.per_step * (before - after), 0.0, part.seconds);
   };
-  out.saved = {.low = saved(out.present.low, out.best.high),
-               .middle = saved(out.present.middle, out.best.middle),
-               .high = saved(out.present.high, out.best.low),
-               .coverage = out.best.coverage};
+  const Interval &before = out.present.seconds, &after = out.best.seconds;
+  out.saved = {.low = saved(before.low, after.high),
+               .middle = saved(before.middle, after.middle),
+               .high = saved(before.high, after.low),
+               .coverage = after.coverage};
   return out;
 }
 
@@ -58,18 +71,19 @@ std::string share_text(const TracedStep& step, StepShare share) {
 
 /// "loading is 62 %", or the largest part beside the cases.
 std::string rest_text(const TracedStep& step) {
-  constexpr std::array<std::pair<StepShare, const char*>, 4> names{
+  constexpr std::array<std::pair<StepShare, const char*>, 5> names{
       {{StepShare::loading, "loading is"},
        {StepShare::not_covered, "other operators are"},
        {StepShare::python, "Python is"},
-       {StepShare::autograd, "autograd is"}}};
+       {StepShare::autograd, "autograd is"},
+       {StepShare::rest, "the rest is"}}};
   const auto largest =
       std::ranges::max_element(names, {}, [&](const auto& one) { return step.seconds_of(one.first); });
   return fmt::format("{} {}", largest->second, share_text(step, largest->first));
 }
 
-/// Names what takes the time that no case covers.
-doc::Section rest_section(const TracedStep& step) {
+/// Names what takes the time that no case covers, and what was assumed.
+void add_rest(doc::Document& page, const TracedStep& step) {
   constexpr std::size_t most_rows = 20;
   doc::Table out{.tag = "rest",
                  .columns = doc::columns("!part; !share = of the step [share]; !seconds = a step [s]; calls"),
@@ -82,7 +96,9 @@ doc::Section rest_section(const TracedStep& step) {
   }
   std::ranges::stable_sort(out.rows, std::greater{},
                            [](const auto& row) { return row[2].number()->number(); });
-  return {.title = "Not covered", .blocks = {std::move(out)}};
+  page.sections.push_back({.title = "Not covered", .blocks = {std::move(out)}});
+  if (!step.notes.empty())
+    page.sections.push_back({.title = "Notes", .blocks = {doc::list_of(step.notes, "notes")}});
 }
 
 /// The step, one part below the other; `saved` are seconds of a case that a step saves.
@@ -96,7 +112,7 @@ doc::Picture step_picture(const TracedStep& step, const std::map<std::string, do
   double at = 0;
   for (const StepPart* part : std::span(parts).first(parts.size() - more)) {
     const bool covered = part->share == StepShare::covered;
-    const std::string name = covered ? case_of(*part) : part->name;
+    const std::string name = covered ? part->text : part->name;
     const auto found = saved.find(name);
     const double gain = found == saved.end() ? 0 : found->second, kept = at + part->seconds - gain;
     bars.push_back(
@@ -112,11 +128,12 @@ doc::Picture step_picture(const TracedStep& step, const std::map<std::string, do
 doc::Document about(const TracedStep& step, std::string title) {
   doc::Document out{.title = std::move(title)};
   out.outcome = fmt::format(
-      "{} of {}, {} each: cases of contracts {}, other operators {}, loading {}, autograd {}, Python {}",
+      "{} of {}, {} each: cases of contracts {}, other operators {}, loading {}, autograd {}, Python {}, "
+      "rest {}",
       quantity_text(step.steps, "step"), step.source, seconds_text(step.seconds),
       share_text(step, StepShare::covered), share_text(step, StepShare::not_covered),
       share_text(step, StepShare::loading), share_text(step, StepShare::autograd),
-      share_text(step, StepShare::python));
+      share_text(step, StepShare::python), share_text(step, StepShare::rest));
   return out;
 }
 
@@ -125,27 +142,31 @@ doc::Document about(const TracedStep& step, std::string title) {
 StepAudit audited(TracedStep step, const Results& results, const Registry& registry,
                   const std::string& present) {
   StepAudit out{.step = std::move(step)};
-  const std::regex in_use(present.empty() ? usual_present : present);
-  Index measured = 0, matched = 0, by_run = 0;
+  const std::regex keys(present.empty() ? usual_present : present);
+  Index measured = 0, matched = 0, by_run = 0, in_use = 0;
   Interval saved{.coverage = 1};
-  for (const StepPart& part : out.step.parts) {
-    if (part.share != StepShare::covered || part.per_step <= 0) continue;
-    const std::string problem = registry.at(part.operation).canonical(out.step.source, part.problem);
-    const StepAuditRow& row = out.rows.emplace_back(row_of(part, results, problem, in_use));
+  for (StepPart& part : out.step.parts) {
+    if (part.share != StepShare::covered) continue;
+    for (OperatorCase& one : part.cases)
+      one.problem = registry.at(one.operation).canonical(out.step.source, one.problem);
+    const StepAuditRow& row = out.rows.emplace_back(
+        row_of(part, fastest(part, results, keys, true), fastest(part, results, keys, false)));
+    in_use += row.present_was_measured ? 1 : 0;
     if (!row.is_measured()) continue;
     measured += 1;
     matched += row.present_was_measured ? 1 : 0;
-    by_run += row.present_by != by_trace ? 1 : 0;
-    saved.coverage = std::min(saved.coverage, row.saved.coverage);
-    saved.low += row.saved.low;
-    saved.middle += row.saved.middle;
-    saved.high += row.saved.high;
+    by_run += row.present.names != by_trace ? 1 : 0;
+    add(saved, row.saved);
   }
   if (measured == 0) {
-    throw Error(out.step.source, "has no case that was measured in results of suite " + results.suite,
+    const std::string of_suite = "results of suite " + results.suite;
+    if (in_use > 0)
+      throw Error(of_suite, "hold only kernels that are in use now, for the cases of " + out.step.source,
+                  "run others, too: `assay run --suite`, or name in --present what is in use");
+    throw Error(out.step.source, "has no case that was measured in " + of_suite,
                 "make a suite of the trace with `assay suite`, and run that");
   }
-  if (!present.empty() && 2 * matched < measured) {
+  if (!present.empty() && 2 * matched <= measured) {
     throw Error("--present",
                 fmt::format("\"{}\" is in {} of {} cases that were measured", present, matched, measured),
                 "name what is in use in most of them, or leave it out: times of the trace are taken then");
@@ -158,27 +179,28 @@ StepAudit audited(TracedStep step, const Results& results, const Registry& regis
   out.most = whole / std::max(whole - out.step.seconds_of(StepShare::covered), 1e-3 * whole);
   std::ranges::stable_sort(out.rows, std::greater{},
                            [](const StepAuditRow& row) { return row.saved.middle; });
-  if (measured < std::ssize(out.rows))
-    out.risks.push_back(
-        fmt::format("{} of {} cases were not measured", std::ssize(out.rows) - measured, out.rows.size()));
-  if (by_run < measured) {
-    out.risks.push_back(fmt::format(
-        "{} of {} gains are over times in the trace, which other work and the profiler made longer: "
-        "measure PyTorch's own kernels in the same run (ci/plugin/frameworks.py)",
-        measured - by_run, measured));
-  }
-  const auto threaded = std::ranges::count_if(
-      out.rows, [](const StepAuditRow& row) { return row.is_measured() && !row.best_by.ends_with("#1"); });
-  if (threaded > 0) {
-    out.risks.push_back(
-        fmt::format("{} of {} gains take several threads, which the job may not have: `assay run "
-                    "--threads 1`, if it has one",
-                    threaded, measured));
-  }
-  if (results.weather.other_busy_share > busy) {
-    out.risks.push_back(fmt::format("other processes used {} of the processors while kernels were timed",
-                                    percent_text(results.weather.other_busy_share)));
-  }
+  const auto risk_if = [&](bool is_one, const std::string& text) {
+    if (is_one) out.risks.push_back(text);
+  };
+  const auto cases = std::ssize(out.rows);
+  risk_if(measured < cases, fmt::format("{} of {} cases were not measured", cases - measured, cases));
+  risk_if(by_run < measured,
+          fmt::format(
+              "{} of {} gains are over times in the trace, which other work and the profiler made longer: "
+              "measure PyTorch's own kernels in the same run (ci/plugin/frameworks.py)",
+              measured - by_run, measured));
+  const auto threaded =
+      std::ranges::count_if(out.rows, [](const StepAuditRow& row) { return row.best.threaded; });
+  risk_if(threaded > 0,
+          fmt::format("{} of {} gains take several threads, which the job may not have: `assay run "
+                      "--threads 1`, if it has one",
+                      threaded, measured));
+  const Weather& weather = results.weather;
+  risk_if(
+      weather.other_busy_share + weather.steal_share > busy,
+      fmt::format("other processes used {} of the processors while kernels were timed, and the host took {}",
+                  percent_text(weather.other_busy_share), percent_text(weather.steal_share)));
+  risk_if(results.partial, "the results are partial: their run was interrupted");
   return out;
 }
 
@@ -196,20 +218,21 @@ doc::Document document_of(const StepAudit& audit) {
                               "best [s]; <variant; !saved = a step saves [s]")};
   std::map<std::string, double> saved;
   for (const StepAuditRow& row : audit.rows) {
-    saved[case_of(row.part)] = row.saved.middle;
-    cases.rows.push_back(
-        {doc::code(case_of(row.part)), doc::count(row.part.per_step),
-         doc::share(row.part.seconds / audit.step.seconds), doc::seconds(row.present), row.present_by,
-         row.is_measured() ? doc::Text(doc::seconds(row.best)) : "not measured", doc::code(row.best_by),
-         row.is_ahead()      ? doc::Text("nothing: what is in use is faster")
-         : row.is_measured() ? doc::Text(doc::seconds(row.saved))
-                             : ""});
+    saved[row.part.text] = row.saved.middle;
+    cases.rows.push_back({doc::code(row.part.text), doc::count(row.part.per_step),
+                          doc::share(row.part.seconds / audit.step.seconds),
+                          doc::seconds(row.present.seconds), row.present.names,
+                          row.is_measured() ? doc::Text(doc::seconds(row.best.seconds)) : "not measured",
+                          doc::code(row.best.names),
+                          row.is_ahead()      ? doc::Text("nothing: what is in use is faster")
+                          : row.is_measured() ? doc::Text(doc::seconds(row.saved))
+                                              : ""});
   }
   out.sections = {{.title = "Cases",
                    .blocks = {step_picture(audit.step, saved), std::move(cases),
                               fmt::format("In {} of {} nothing is faster than what is in use.", ahead,
-                                          quantity_text(std::ssize(audit.rows), "case"))}},
-                  rest_section(audit.step)};
+                                          quantity_text(std::ssize(audit.rows), "case"))}}};
+  add_rest(out, audit.step);
   if (!audit.risks.empty())
     out.sections.push_back({.title = "Risks", .blocks = {doc::list_of(audit.risks, "risks")}});
   return out;
@@ -223,13 +246,11 @@ doc::Document document_of(const TracedStep& step) {
       .columns = doc::columns("<!case; operator; calls; !share = of the step [share]; call = a call [s]")};
   for (const StepPart& part : step.parts) {
     if (part.share != StepShare::covered) continue;
-    cases.rows.push_back({doc::code(case_of(part)), doc::code(part.name), doc::count(part.per_step),
+    cases.rows.push_back({doc::code(part.text), doc::code(part.name), doc::count(part.per_step),
                           doc::share(part.seconds / step.seconds), doc::seconds(part.call_seconds)});
   }
-  out.sections = {{.title = "Cases", .blocks = {step_picture(step, {}), std::move(cases)}},
-                  rest_section(step)};
-  if (!step.notes.empty())
-    out.sections.push_back({.title = "Notes", .blocks = {doc::list_of(step.notes, "notes")}});
+  out.sections = {{.title = "Cases", .blocks = {step_picture(step, {}), std::move(cases)}}};
+  add_rest(out, step);
   return out;
 }
 

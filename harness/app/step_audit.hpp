@@ -12,14 +12,20 @@
 
 namespace assay {
 
-/// A case of the step. Seconds are those of one call.
+/// Kernels for all cases of one call, and the sum of their seconds; none where a case was not measured.
+struct StepKernels {
+  Interval seconds{.coverage = 1};
+  std::string names{};    ///< "the trace", or `operation/variant#threads`
+  bool threaded = false;  ///< any of them
+};
+
+/// The cases of one call of the step.
 struct StepAuditRow {
   StepPart part;
-  Interval present, best;             ///< all zero where nothing was measured
-  std::string present_by, best_by;    ///< "the trace", or `operation/variant#threads`
+  StepKernels present, best;
   bool present_was_measured = false;  ///< in the same run; the trace may still be faster
   Interval saved;                     ///< seconds of a step, none below zero
-  bool is_measured() const { return best.middle > 0; }
+  bool is_measured() const { return best.seconds.middle > 0; }
   /// No variant is faster than what is in use.
   bool is_ahead() const { return is_measured() && saved.middle <= 0; }
 };
@@ -34,8 +40,8 @@ struct StepAudit {
 };
 
 /// `present` is a regular expression of the keys that are in use now: PyTorch's own kernels, measured in the
-/// same run. Of those and the times in the trace, the smaller counts. Throws Error where it is given and
-/// matches fewer than half of the step's cases that were measured, and where none was.
+/// same run. Of those and the times in the trace, the smaller counts. Throws Error where it is given and does
+/// not match most of the step's cases that were measured, and where none was.
 StepAudit audited(TracedStep step, const Results& results, const Registry& registry,
                   const std::string& present);
 

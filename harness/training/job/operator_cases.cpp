@@ -62,54 +62,63 @@ struct Call {
       if (its[i] > 1 && steps[i] != expected) return none;
     return its;
   }
+  /// The extents of the first `count` arguments, where all are dense and have the same.
+  const Extents& alike(std::size_t count) const {
+    const Extents& first = dense(0);
+    for (std::size_t i = 1; i < count; ++i)
+      if (dense(i) != first) return none;
+    return first;
+  }
   static const Extents& only(const std::vector<Extents>& tensors) {
     return tensors.size() == 1 ? tensors.front() : none;
   }
   inline static const Extents none{};
 };
 
-/// `n` or `t` of the last two extents, by the one whose elements are neighbours.
+/// `n` or `t` of the last two extents, by the one whose elements are neighbours; 0 where none is, or elements
+/// are repeated.
 char transpose_of(const Call& call, std::size_t at) {
-  const Extents &extents = call.extents(at), &strides = call.strides(at);
-  const std::size_t last = extents.size() - 1;
-  return strides.size() != extents.size() || strides[last] == 1 || extents[last] == 1 ? 'n' : 't';
+  const Extents &its = call.extents(at), &steps = call.strides(at);
+  const std::size_t rows = its.size() - 2, columns = rows + 1;
+  if (steps.empty()) return 'n';
+  if (steps.size() != its.size() || (rows == 1 && its[0] > 1 && steps[0] == 0)) return 0;
+  const auto is_dense = [&](std::size_t far, std::size_t near) {
+    return (steps[near] == 1 || its[near] == 1) && (steps[far] >= its[near] || its[far] == 1);
+  };
+  return is_dense(rows, columns) ? 'n' : is_dense(columns, rows) ? 't' : 0;
 }
 
-/// A product of the arguments `a` and `a` + 1.
+/// A product of the arguments `a` and `a` + 1, of which the second may be a vector.
 Cases product_case(const Call& call, std::size_t a) {
   const Extents &left = call.extents(a), &right = call.extents(a + 1);
   const std::size_t rank = left.size();
   constexpr const char* bfloat16 = "c10::BFloat16";
   const bool bf16 = rank == 2 && call[a].type == bfloat16 && call[a + 1].type == bfloat16;
+  const bool by_vector = rank == 2 && right.size() == 1 && !bf16;
   if (!bf16 && !(call.is_f32(a) && call.is_f32(a + 1))) return {};
-  if (rank != right.size() || (rank != 2 && rank != 3)) return {};
-  const Index m = left[rank - 2], k = left[rank - 1], n = right[rank - 1];
+  if ((rank != right.size() && !by_vector) || (rank != 2 && rank != 3)) return {};
+  const Index m = left[rank - 2], k = left[rank - 1], n = by_vector ? 1 : right[rank - 1];
+  const char first = transpose_of(call, a), second = by_vector ? 'n' : transpose_of(call, a + 1);
   if (elements_of({m, n, k}) == 0) return {};
-  const std::string problem =
-      fmt::format("m={},n={},k={},trans={}{}", m, n, k, transpose_of(call, a), transpose_of(call, a + 1));
+  if (first == 0 || second == 0)
+    return {{.note = "its matrix has gaps between neighbours or repeats elements: no contract has that"}};
+  if (by_vector)
+    return {{"gemv", fmt::format("m={},n={},trans={}", first == 't' ? k : m, first == 't' ? m : k, first)}};
+  const std::string problem = fmt::format("m={},n={},k={},trans={}{}", m, n, k, first, second);
   if (rank == 3) return {{"batched_gemm", fmt::format("batch={},{}", left[0], problem)}};
   return {{bf16 ? "gemm_bf16" : "gemm", problem}};
-}
-
-/// A product of a matrix and a vector, the arguments `a` and `a` + 1.
-Cases vector_case(const Call& call, std::size_t a) {
-  const Extents& matrix = call.extents(a);
-  if (!call.is_f32(a) || !call.is_f32(a + 1) || matrix.size() != 2 || elements_of(matrix) == 0) return {};
-  const char trans = transpose_of(call, a);
-  const Index m = matrix[trans == 't' ? 1 : 0], n = matrix[trans == 't' ? 0 : 1];
-  return {{"gemv", fmt::format("m={},n={},trans={}", m, n, trans)}};
 }
 
 /// The shape of a convolution in two dimensions, of arguments at these places; nothing where no contract has
 /// its layout, groups or window.
 std::string layer(const Call& call, std::size_t x, std::size_t w, std::size_t stride, std::size_t groups) {
-  const Extents &image = call.dense(x), &filters = call.extents(w);
+  const Extents &image = call.dense(x), &filters = call.dense(w);
   const Extents strides = call.numbers(stride), pads = call.numbers(stride + 1),
                 dilations = call.numbers(stride + 2);
   const auto equal = [](const Extents& both) { return both.size() == 2 && both[0] == both[1]; };
-  if (!call.is_f32(w) || image.size() != 4 || filters.size() != 4) return {};
+  if (image.size() != 4 || filters.size() != 4 || pads.size() != 2) return {};
   if (call.value(stride + 3) != "False" || call.value(groups) != "1") return {};
-  if (!equal(strides) || !equal(pads) || !equal(dilations)) return {};
+  if (!equal(strides) || !equal(dilations)) return {};
   std::string out = fmt::format("n={},c={},f={},h={},w={},kernel={}", image[0], image[1], filters[0],
                                 image[2], image[3], filters[2]);
   const auto unless = [&](Index usual, const char* field, Index value) {
@@ -119,6 +128,8 @@ std::string layer(const Call& call, std::size_t x, std::size_t w, std::size_t st
   unless(1, "stride", strides[0]);
   unless(1, "dilation", dilations[0]);
   unless(0, "pad", pads[0]);
+  unless(pads[0], "left", pads[1]);
+  unless(pads[0], "right", pads[1]);
   return out;
 }
 
@@ -126,24 +137,6 @@ Cases convolution(const Call& call) {
   const std::string shape = layer(call, 0, 1, 3, 8);
   if (shape.empty()) return {};
   return {{"conv2d", shape + (call.extents(2).empty() ? "" : ",bias=per_filter")}};
-}
-
-Cases convolution_backward(const Call& call) {
-  const std::string shape = layer(call, 1, 2, 4, 9);
-  const std::string& wanted = call.value(10);  // such as `[True, True, False]`: of x, of w, of the bias
-  Cases out;
-  if (shape.empty()) return out;
-  if (wanted.starts_with("[True")) out.push_back({"conv2d_data_gradient", shape});
-  if (wanted.find(", True,") != std::string::npos)
-    out.push_back({"conv2d_weight_gradient", shape + (wanted.ends_with("True]") ? ",bias=per_filter" : "")});
-  return out;
-}
-
-/// Rows and columns, of which the columns are the extents in argument `norm`.
-Cases normalisation(const Call& call, std::size_t x, std::size_t norm, const char* operation) {
-  const Index all = elements_of(call.extents(x)), cols = elements_of(call.numbers(norm));
-  if (!call.is_f32(x) || cols <= 0 || all == 0 || all % cols != 0) return {};
-  return {{operation, fmt::format("rows={},cols={}", all / cols, cols)}};
 }
 
 /// An array of images, or of rows of channels, in argument `at`; none for other extents.
@@ -154,20 +147,43 @@ Cases channels(const Call& call, std::size_t at, const char* operation) {
   return {{operation, fmt::format("n={},c={},h={},w={}", image[0], image[1], image[2], image[3])}};
 }
 
-/// By the statistics of a training step; none where those of all steps are used.
-Cases batch_norm(const Call& call, std::size_t x, std::size_t training, const char* operation) {
-  return call.value(training) == "True" ? channels(call, x, operation) : Cases();
+Cases convolution_backward(const Call& call) {
+  const std::string shape = layer(call, 1, 2, 4, 9);
+  const std::string& wanted = call.value(10);  // such as `[True, True, False]`: of x, of w, of the bias
+  const bool of_w = wanted.find(", True,") != std::string::npos, of_bias = wanted.ends_with("True]");
+  Cases out;
+  const Cases sums = channels(call, 0, "elementwise_channel_bias_backward");  // none where dy has gaps
+  if (shape.empty() || sums.empty()) return out;
+  if (wanted.starts_with("[True")) out.push_back({"conv2d_data_gradient", shape});
+  if (of_w) out.push_back({"conv2d_weight_gradient", shape + (of_bias ? ",bias=per_filter" : "")});
+  if (of_bias && !of_w) out.push_back(sums.front());
+  return out;
+}
+
+/// Rows and columns of the arguments before `norm`, which has the extents of the columns.
+Cases normalisation(const Call& call, std::size_t norm, const char* operation) {
+  const Extents& x = call.alike(norm);
+  const Index all = elements_of(x), cols = elements_of(call.numbers(norm));
+  if (x.empty() || cols <= 0 || all % cols != 0) return {};
+  return {{operation, fmt::format("rows={},cols={}", all / cols, cols)}};
+}
+
+/// By the statistics of a training step; none where those of all steps are used. The first `count` arguments
+/// are arrays.
+Cases batch_norm(const Call& call, std::size_t count, std::size_t training, const char* operation) {
+  const bool is_case = call.value(training) == "True" && !call.alike(count).empty();
+  return is_case ? channels(call, 0, operation) : Cases();
 }
 
 /// Rows of the last extent, over which a softmax goes: argument `dim` says so, where it is a number, and
 /// otherwise there are two extents.
-Cases softmax(const Call& call, std::size_t x, std::size_t dim, const char* operation, double calls) {
+Cases softmax(const Call& call, std::size_t x, std::size_t dim, const char* operation, int operators) {
   const Extents& extents = call.dense(x);
   const auto over = number_from<Index>(call.value(dim));
   const bool is_last = over ? *over == -1 || *over == std::ssize(extents) - 1 : extents.size() == 2;
   if (extents.empty() || !is_last) return {};
   const Index cols = extents.back();
-  return {{operation, fmt::format("rows={},cols={}", elements_of(extents) / cols, cols), calls}};
+  return {{operation, fmt::format("rows={},cols={}", elements_of(extents) / cols, cols), operators}};
 }
 
 /// A layer of an LSTM in either direction, whose w_ih and w_hh are arguments `weights` and the next. Without
@@ -185,9 +201,8 @@ Cases lstm_layer(const Call& call, std::size_t weights, const char* operation) {
 
 /// Element by element; the arguments from 0 on are `count` dense tensors of equal extents.
 Cases elements(const Call& call, std::size_t count, const std::string& operation, bool image) {
-  const Extents& first = call.dense(0);
-  for (std::size_t i = 0; i < count; ++i)
-    if (first.empty() || call.dense(i) != first) return {};
+  const Extents& first = call.alike(count);
+  if (first.empty()) return {};
   return {{operation, fmt::format("{}={}", image ? "n=1,c=1,h=1,w" : "n", elements_of(first))}};
 }
 
@@ -223,6 +238,8 @@ Cases bias_gradient(const Call& call) {
   return channels(call, 0, "elementwise_channel_bias_backward");
 }
 
+constexpr const char* other_mask = "the contract of attention has no mask but a causal one";
+
 Cases attention(Index heads, Index tokens, Index d, bool causal) {
   return {{"attention",
            fmt::format("heads={},tokens={},d={},mask={}", heads, tokens, d, causal ? "causal" : "none")}};
@@ -231,7 +248,9 @@ Cases attention(Index heads, Index tokens, Index d, bool causal) {
 Cases fused_attention(const Call& call) {
   const Extents& q = call.extents(0);
   if (!call.is_f32(0) || q.size() != 4 || call.extents(1) != q || call.extents(2) != q) return {};
-  return attention(q[0] * q[1], q[2], q[3], call.value(4) == "True" || call.value(5) == "True");
+  if (call.number(3) > 0.0) return {{.note = "the contract of attention has no dropout"}};
+  if (!call.extents(5).empty()) return {{.note = other_mask}};
+  return attention(q[0] * q[1], q[2], q[3], call.value(4) == "True");
 }
 
 using CaseRule = std::function<Cases(const Call&)>;
@@ -253,15 +272,15 @@ const std::map<std::string_view, CaseRule>& rules() {
       {"aten::addmm", by(product_case, 1U)},
       {"aten::bmm", by(product_case, 0U)},
       {"aten::baddbmm", by(product_case, 1U)},
-      {"aten::mv", by(vector_case, 0U)},
-      {"aten::addmv", by(vector_case, 1U)},
+      {"aten::mv", by(product_case, 0U)},
+      {"aten::addmv", by(product_case, 1U)},
       {"aten::convolution", convolution},
       {"aten::convolution_backward", convolution_backward},
-      {"aten::native_layer_norm", by(normalisation, 0U, 1U, "layernorm")},
-      {"aten::native_layer_norm_backward", by(normalisation, 0U, 2U, "layernorm_backward")},
-      {"aten::native_batch_norm", by(batch_norm, 0U, 5U, "batch_norm")},
-      {"aten::native_batch_norm_backward", by(batch_norm, 1U, 7U, "batch_norm_backward")},
-      {"aten::_softmax", by(softmax, 0U, 1U, "softmax", 1.0)},
+      {"aten::native_layer_norm", by(normalisation, 1U, "layernorm")},
+      {"aten::native_layer_norm_backward", by(normalisation, 2U, "layernorm_backward")},
+      {"aten::native_batch_norm", by(batch_norm, 1U, 5U, "batch_norm")},
+      {"aten::native_batch_norm_backward", by(batch_norm, 2U, 7U, "batch_norm_backward")},
+      {"aten::_softmax", by(softmax, 0U, 1U, "softmax", 1)},
       {"aten::lstm_cell", by(lstm_layer, 2U, "lstm")},
       {"aten::mkldnn_rnn_layer", by(lstm_layer, 1U, "lstm")},
       {"aten::mkldnn_rnn_layer_backward", by(lstm_layer, 1U, "lstm_backward")},
@@ -281,11 +300,11 @@ const std::map<std::string_view, CaseRule>& rules() {
       {"aten::native_dropout", by(dropout, false)},
       {"aten::native_dropout_backward", by(dropout, true)},
       {"aten::sum", bias_gradient},
-      // The loss and its gradient are one contract: whoever computes the softmax counts the calls.
-      {"aten::_log_softmax", by(softmax, 0U, 1U, "softmax_cross_entropy", 1.0)},
-      {"aten::nll_loss_forward", by(softmax, 0U, 0U, "softmax_cross_entropy", 0.0)},
-      {"aten::nll_loss_backward", by(softmax, 1U, 1U, "softmax_cross_entropy", 0.0)},
-      {"aten::_log_softmax_backward_data", by(softmax, 0U, 2U, "softmax_cross_entropy", 0.0)},
+      // The loss and its gradient are one contract.
+      {"aten::_log_softmax", by(softmax, 0U, 1U, "softmax_cross_entropy", 4)},
+      {"aten::nll_loss_forward", by(softmax, 0U, 0U, "softmax_cross_entropy", 4)},
+      {"aten::nll_loss_backward", by(softmax, 1U, 1U, "softmax_cross_entropy", 4)},
+      {"aten::_log_softmax_backward_data", by(softmax, 0U, 2U, "softmax_cross_entropy", 4)},
       {"aten::_scaled_dot_product_flash_attention_for_cpu", fused_attention},
   };
   return all;
@@ -294,35 +313,59 @@ const std::map<std::string_view, CaseRule>& rules() {
 using OperatorCalls = std::vector<OperatorCall>;
 
 void put_around(OperatorCalls& found, Span span, std::string_view name, Cases cases) {
-  if (!cases.empty()) found.push_back({.span = span, .name = name, .part_of = std::move(cases.front())});
+  if (!cases.empty()) found.push_back({.span = span, .name = name, .cases = std::move(cases)});
 }
 
-/// The product of queries and keys, and that with the values; none where they do not belong together.
-Cases attention_of(const Call& scores, const Call& values, bool causal) {
+/// The product of queries and keys, and that with the values; none where they do not belong together. `masks`
+/// are the extents of what is added to the scores, or chooses among them.
+Cases attention_of(const Call& scores, const Call& values, std::vector<Extents> masks) {
   const Extents &q = scores.extents(0), &k = scores.extents(1);
   if (!scores.is_f32(0) || q.size() != 3 || k != Extents{q[0], q[2], q[1]}) return {};
   if (values.extents(0) != Extents{q[0], q[1], q[1]} || values.extents(1) != q) return {};
-  return attention(q[0], q[1], q[2], causal);
+  std::erase_if(masks, [](const Extents& mask) { return elements_of(mask) == 1; });
+  for (const Extents& mask : masks)
+    if (mask.back() != q[1] || elements_of(mask) != elements_of({q[1], q[1]})) return {{.note = other_mask}};
+  Cases out = attention(q[0], q[1], q[2], !masks.empty());
+  if (!masks.empty()) out[0].note = "a mask of tokens x tokens is taken as causal: a trace has no values";
+  return out;
+}
+
+/// What attention does between its products: it moves data, scales, makes a mask, and takes the softmax.
+bool is_within_attention(std::string_view name) {
+  if (name.ends_with('_')) name.remove_suffix(1);  // in place
+  constexpr std::string_view names =
+      "|_to_copy|_unsafe_view|clone|contiguous|copy|detach|expand|lift_fresh|matmul|permute|reshape|select"
+      "|slice|to|transpose|unsqueeze|view|div|mul|arange|bitwise_not|empty|eq|fill|full|ge|gt|le|lt"
+      "|logical_not|ones|ones_like|tril|triu|zeros|add|masked_fill|sub|where|_softmax|softmax|dropout|";
+  return names.find(fmt::format("|{}|", name.substr(name.rfind(':') + 1))) != std::string_view::npos;
 }
 
 void find_attention(const OperatorCalls& calls, OperatorCalls& found) {
-  const OperatorCall *product = nullptr, *around = nullptr, *product_around = nullptr;
+  const OperatorCall *product = nullptr, *around = nullptr;
+  std::vector<Extents> masks;
+  Span both;  // of both products, with what is around each
   int softmaxes = 0;
-  bool masked = false;
   for (const OperatorCall& one : calls) {
+    const bool is_softmax = one.name == "aten::_softmax", is_product = one.name == "aten::bmm";
     if (one.name == "aten::matmul") around = &one;
-    if (one.name == "aten::_softmax") ++softmaxes;
-    if (one.name.starts_with("aten::masked_fill")) masked = true;
-    if (one.name == "aten::_softmax_backward_data" || one.name == "aten::bernoulli_") product = nullptr;
-    if (one.name != "aten::bmm") continue;
-    const OperatorCall& outer = around != nullptr && around->span.end >= one.span.end ? *around : one;
+    if (is_softmax) ++softmaxes;
+    // What is a case by itself is other work, in whatever it is called.
+    if (one.name == "aten::bernoulli_" || (one.is_case() && !is_softmax && !is_product)) product = nullptr;
+    if (product != nullptr && !is_product && !one.is_note && one.span.begin >= both.end) {
+      both.end = one.span.end;
+      if (one.arguments != nullptr)
+        masks.push_back(Call{*one.arguments}.extents(one.name == "aten::where" ? 0 : 1));
+      if (!is_within_attention(one.name)) product = nullptr;
+    }
+    if (!is_product) continue;
+    const Span outer = around != nullptr && around->span.end >= one.span.end ? around->span : one.span;
     if (product != nullptr && softmaxes == 1)
-      put_around(found, {product_around->span.begin, outer.span.end}, "attention of two products",
-                 attention_of({*product->arguments}, {*one.arguments}, masked));
+      put_around(found, {both.begin, outer.end}, "attention of two products",
+                 attention_of({*product->arguments}, {*one.arguments}, masks));
     product = &one;
-    product_around = &outer;
+    both = outer;
+    masks.clear();
     softmaxes = 0;
-    masked = false;
   }
 }
 
@@ -365,6 +408,8 @@ Cases optimizer_step(std::string_view name, const std::vector<const OperatorCall
     if (additions > 0 || one->name.ends_with("add_")) ++additions;
     if (one->name.ends_with("mul_")) additions = 0;
     nesterov = nesterov || (additions == 2 && call.number(2) > 0.0) || call.value(7) == "True";
+    if (one->name.find("maximum") != std::string_view::npos || (fused && call.value(11) == "True"))
+      return {{.note = "no contract has amsgrad"}};
     if (!fused && (sgd ? additions != 1 : !one->name.ends_with("addcdiv_"))) continue;
     if (call[0].type != "float" && call[0].type != "TensorList") return {};
     if (sgd && call.number(fused ? 6 : 2) != (fused ? 0.0 : 1.0)) return {};  // dampened
@@ -380,9 +425,13 @@ Cases optimizer_step(std::string_view name, const std::vector<const OperatorCall
   const bool network = sizes.size() >= 3 && sizes.back() >= 16 * sizes[sizes.size() / 2];
   const auto count = static_cast<double>(sizes.size());
   const double equals = network ? std::ceil(count / 3) + (count - std::ceil(count / 3)) / 256 : count;
-  return {{"adamw_multi_tensor",
-           fmt::format("tensors={},n={},sizes={},t=1000", sizes.size(),
-                       std::max<Index>(1, std::llround(all / equals)), network ? "network" : "equal")}};
+  Cases out{{"adamw_multi_tensor",
+             fmt::format("tensors={},n={},sizes={},t=1000", sizes.size(),
+                         std::max<Index>(1, std::llround(all / equals)), network ? "network" : "equal")}};
+  if (sizes.front() != sizes.back())
+    out[0].note = fmt::format("{}: its tensors of {} to {} parameters are taken as {} of the same sum", name,
+                              sizes.front(), sizes.back(), network ? "those of a network" : "equal ones");
+  return out;
 }
 
 /// A step whose closure holds the rest of the training step begins with the first operator after that.
@@ -412,12 +461,19 @@ void find_optimizer_steps(const OperatorCalls& calls, OperatorCalls& found) {
 
 std::vector<OperatorCase> cases_of(std::string_view name, const std::vector<TraceArgument>& arguments) {
   const auto rule = rules().find(name);
-  return rule == rules().end() ? Cases() : rule->second({arguments});
+  Cases out = rule == rules().end() ? Cases() : rule->second({arguments});
+  const bool is_known = std::ranges::all_of(arguments, [](const TraceArgument& one) {
+    return Call::only(one.extents).empty() || !one.strides.empty();
+  });
+  if (!is_known && !out.empty() && out[0].note.empty())
+    out[0].note = "transposes are not known, and taken as none: no \"Input Strides\", as PyTorch 2.6 has";
+  return out;
 }
 
 bool is_part(std::string_view name) {
-  return name == "aten::bmm" || name == "aten::linear" || name.starts_with("aten::_fused_") ||
-         name.ends_with("mul_") || name.find("add") != std::string_view::npos;
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  return name == "aten::bmm" || name == "aten::linear" || name == "aten::where" || has("_fused_") ||
+         has("masked_fill") || has("maximum") || has("add") || name.ends_with("mul_");
 }
 
 std::vector<OperatorCall> composed(const std::vector<OperatorCall>& calls) {

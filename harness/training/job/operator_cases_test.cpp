@@ -10,6 +10,7 @@ namespace assay {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 /// One call, by its extents, strides and values.
@@ -49,9 +50,46 @@ TEST(OperatorCases, AreConvolutionsAndTheirGradients) {
                           "conv2d_weight_gradient/n=2,c=3,f=4,h=8,w=8,kernel=3,pad=1,bias=per_filter"));
   EXPECT_THAT(texts(cases("aten::convolution_backward", gradient("[False, True, False]"))),
               ElementsAre("conv2d_weight_gradient/n=2,c=3,f=4,h=8,w=8,kernel=3,pad=1"));
+  // The bias alone is a sum over all but the channels.
+  EXPECT_THAT(texts(cases("aten::convolution_backward", gradient("[True, False, True]"))),
+              ElementsAre("conv2d_data_gradient/n=2,c=3,f=4,h=8,w=8,kernel=3,pad=1",
+                          "elementwise_channel_bias_backward/n=2,c=4,h=8,w=8"));
   // Channels last is another layout than the contract's.
   EXPECT_THAT(cases("aten::convolution_backward", gradient("[True, True, True]", {192, 1, 24, 3})),
               IsEmpty());
+  for (const std::size_t at : {0U, 2U}) {
+    std::vector<TraceArgument> others = gradient("[True, True, True]");
+    others[at].strides = {at == 0 ? std::vector<Index>{256, 1, 32, 4} : std::vector<Index>{27, 1, 9, 3}};
+    EXPECT_THAT(cases("aten::convolution_backward", others), IsEmpty()) << at;
+  }
+}
+
+TEST(OperatorCases, AreConvolutionsWithUnevenPadding) {
+  EXPECT_THAT(texts(cases("aten::convolution", {f32({2, 3, 8, 9}),
+                                                f32({4, 3, 1, 3}),
+                                                {},
+                                                value("[1, 1]"),
+                                                value("[0, 1]"),
+                                                value("[1, 1]"),
+                                                value("False"),
+                                                value("[0, 0]"),
+                                                value("1")})),
+              ElementsAre("conv2d/n=2,c=3,f=4,h=8,w=9,kernel=1,kernel_w=3,left=1,right=1"));
+}
+
+TEST(OperatorCases, AreNormalizationsOfRowsThatLieDense) {
+  const auto forward = [](std::vector<Index> strides) {
+    return texts(cases("aten::native_layer_norm", {f32({8, 64, 32}, std::move(strides)), value("[32]")}));
+  };
+  EXPECT_THAT(forward({2048, 32, 1}), ElementsAre("layernorm/rows=512,cols=32"));
+  EXPECT_THAT(forward({2048, 1, 64}), IsEmpty());
+  const auto backward = [](std::vector<Index> strides) {
+    const TraceArgument x = f32({64, 32}, {32, 1});
+    return texts(
+        cases("aten::native_layer_norm_backward", {f32({64, 32}, std::move(strides)), x, value("[32]")}));
+  };
+  EXPECT_THAT(backward({32, 1}), ElementsAre("layernorm_backward/rows=64,cols=32"));
+  EXPECT_THAT(backward({0, 0}), IsEmpty());
 }
 
 TEST(OperatorCases, AreNormalizationsOfChannelsWhileTraining) {
@@ -82,7 +120,7 @@ TEST(OperatorCases, AreALossOverTheLastExtent) {
   EXPECT_THAT(cases("aten::_log_softmax", {image, value("1"), value("False")}), IsEmpty());   // of each pixel
   EXPECT_THAT(cases("aten::_log_softmax", {f32({32, 10}, {1, 32}), value("1")}), IsEmpty());  // by columns
   const TraceArgument rows = f32({32, 64}, {64, 1}), labels{.type = "long int", .extents = {{32}}};
-  EXPECT_EQ(cases("aten::nll_loss_forward", {rows, labels}).at(0).calls, 0);
+  EXPECT_EQ(cases("aten::nll_loss_forward", {rows, labels}).at(0).operators, 4);
   EXPECT_EQ(cases("aten::nll_loss_backward", {f32({}), rows, labels}).at(0).problem, "rows=32,cols=64");
 }
 
@@ -128,7 +166,7 @@ std::vector<std::string> layers_around(const std::vector<TraceArgument>& inputs,
                                            {.span = {20, 30}, .name = "aten::linear", .arguments = &state},
                                            {.span = {30, 40}, .name = "aten::linear", .arguments = &state},
                                            {.span = {50, 60}, .name = "aten::stack"}})) {
-    out.push_back(one.part_of.operation + "/" + one.part_of.problem);
+    out.push_back(texts(one.cases).at(0));
     EXPECT_EQ(one.span.begin, 10);
     EXPECT_EQ(one.span.end, 60);
   }
@@ -168,8 +206,7 @@ std::string step_of(const char* name, const std::vector<NamedArguments>& written
     calls.push_back({.span = {begin, begin + 10}, .name = operation, .arguments = &arguments});
   }
   const std::vector<OperatorCall> found = composed(calls);
-  return found.empty() || !found[0].is_case() ? ""
-                                              : found[0].part_of.operation + "/" + found[0].part_of.problem;
+  return found.empty() || !found[0].is_case() ? "" : texts(found[0].cases).at(0);
 }
 
 constexpr const char* sgd_step = "Optimizer.step#SGD.step";
@@ -236,6 +273,39 @@ TEST(OperatorCases, AreStepsOfAdamAloneAmongItsKin) {
   EXPECT_EQ(step_of("Optimizer.step#NAdam.step", calls), "");
 }
 
+TEST(OperatorCases, AreNoStepsOfAdamWithAmsgrad) {
+  const TraceArgument tensor = f32({10, 20}), list{.type = "TensorList", .extents = {{10, 20}, {10}}};
+  EXPECT_EQ(step_of("Optimizer.step#Adam.step",
+                    {{"aten::maximum", {tensor, tensor}}, {"aten::addcdiv_", {tensor, tensor, tensor}}}),
+            "");
+  const auto fused = [&](const char* amsgrad) {
+    std::vector<TraceArgument> all(12, value(""));
+    all[0] = list;
+    all[11] = value(amsgrad);
+    return step_of("Optimizer.step#AdamW.step", {{"aten::_fused_adamw_", all}});
+  };
+  EXPECT_EQ(fused("False"), "adamw_multi_tensor/tensors=2,n=105,sizes=equal,t=1000");
+  EXPECT_EQ(fused("True"), "");
+}
+
+// The arguments are those of PyTorch 2.6: q, k, v, dropout_p, is_causal, attn_mask, scale.
+TEST(OperatorCases, AreFusedAttentionWithoutDropoutOrAMaskOfItsOwn) {
+  const auto forward = [](const char* dropout, const char* causal, const TraceArgument& mask) {
+    const TraceArgument q = f32({2, 4, 64, 32});
+    return cases("aten::_scaled_dot_product_flash_attention_for_cpu",
+                 {q, q, q, value(dropout), value(causal), mask, value("")});
+  };
+  EXPECT_THAT(texts(forward("0.", "False", {})), ElementsAre("attention/heads=8,tokens=64,d=32,mask=none"));
+  EXPECT_THAT(texts(forward("0.", "True", {})), ElementsAre("attention/heads=8,tokens=64,d=32,mask=causal"));
+  const auto why_not = [&](const char* dropout, const TraceArgument& mask) {
+    const std::vector<OperatorCase> none = forward(dropout, "False", mask);
+    EXPECT_THAT(texts(none), ElementsAre("/"));
+    return none.at(0).note;
+  };
+  EXPECT_THAT(why_not("0.1", {}), HasSubstr("no dropout"));
+  EXPECT_THAT(why_not("0.", f32({2, 1, 64, 64}, {4096, 4096, 64, 1})), HasSubstr("no mask but a causal one"));
+}
+
 TEST(OperatorCases, AreNoneForExtentsThatNoMemoryHolds) {
   const Index many = Index{1} << 40;
   EXPECT_THAT(cases("aten::mm", {f32({many, many}), f32({many, many})}), IsEmpty());
@@ -249,6 +319,21 @@ TEST(OperatorCases, TakeTransposesFromStrides) {
               ElementsAre("batched_gemm/batch=5,m=8,n=4,k=16,trans=nt"));
   EXPECT_THAT(texts(cases("aten::mv", {f32({8, 16}, {1, 8}), f32({16}, {1})})),
               ElementsAre("gemv/m=16,n=8,trans=t"));
+  // One row, or one column, is dense either way.
+  EXPECT_THAT(texts(cases("aten::mm", {f32({1, 16}, {1, 1}), f32({16, 1}, {1, 16})})),
+              ElementsAre("gemm/m=1,n=1,k=16,trans=nn"));
+}
+
+TEST(OperatorCases, AreNoProductsOfMatricesWithGapsOrRepeats) {
+  const TraceArgument right = f32({32, 16}, {16, 1});
+  for (const std::vector<Index>& strides : {std::vector<Index>{64, 2}, {0, 0}, {0, 1}, {1, 0}, {16, 1}}) {
+    const std::vector<OperatorCase> none = cases("aten::mm", {f32({64, 32}, strides), right});
+    EXPECT_THAT(texts(none), ElementsAre("/"));
+    EXPECT_THAT(none.at(0).note, HasSubstr("no contract has that"));
+  }
+  EXPECT_THAT(texts(cases("aten::bmm", {f32({8, 64, 32}, {0, 32, 1}), f32({8, 32, 16}, {512, 16, 1})})),
+              ElementsAre("/"));
+  EXPECT_THAT(texts(cases("aten::mv", {f32({64, 32}, {64, 2}), f32({32}, {1})})), ElementsAre("/"));
 }
 
 TEST(OperatorCases, AreNoneWhereTheContractHasNoSuchInput) {

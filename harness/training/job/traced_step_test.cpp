@@ -13,8 +13,11 @@
 namespace assay {
 namespace {
 
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Written {
   const char* name;
@@ -22,15 +25,17 @@ struct Written {
   std::string properties = R"("Input Dims": [])";
   const char* category = "cpu_op";
   int thread = 1;
+  const char* process = "1";
 };
 
 TracedStep read(const std::vector<Written>& events,
-                const std::function<void(const StepPart&)>& require = {}) {
+                const std::function<void(const OperatorCase&)>& require = {}) {
   std::string text;
   for (const Written& one : events) {
     text += fmt::format(
-        R"({}{{"ph":"X","cat":"{}","name":"{}","pid":1,"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
-        text.empty() ? "" : ",", one.category, one.name, one.thread, one.begin, one.duration, one.properties);
+        R"({}{{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
+        text.empty() ? "" : ",", one.category, one.name, one.process, one.thread, one.begin, one.duration,
+        one.properties);
   }
   const ScratchFile file("{\"traceEvents\": [" + text + "]}");
   return read_traced_step(file.path(), require);
@@ -48,9 +53,12 @@ std::string inputs(const std::string& dims, const std::string& strides = "[]",
 constexpr const char* note = "user_annotation";
 const std::string product = inputs("[[8,16],[16,4]]", "[[16,1],[1,16]]");
 
+/// The part of this name, or with a case of this operation.
 const StepPart* find(const TracedStep& step, const std::string& name) {
-  const auto found = std::ranges::find_if(
-      step.parts, [&](const StepPart& one) { return one.operation == name || one.name == name; });
+  const auto found = std::ranges::find_if(step.parts, [&](const StepPart& one) {
+    return one.name == name ||
+           std::ranges::find(one.cases, name, &OperatorCase::operation) != one.cases.end();
+  });
   return found == step.parts.end() ? nullptr : &*found;
 }
 
@@ -88,7 +96,7 @@ TEST(TracedStep, IsDividedAmongItsParts) {
   // Both products are one case: 250, and 70 of the 100 that the first thread leaves to the second.
   const StepPart* gemm = find(step, "gemm");
   ASSERT_NE(gemm, nullptr);
-  EXPECT_EQ(gemm->problem, "m=8,n=4,k=16,trans=nt");
+  EXPECT_EQ(gemm->text, "gemm/m=8,n=4,k=16,trans=nt");
   EXPECT_EQ(gemm->per_step, 2);
   EXPECT_NEAR(gemm->seconds, 310e-6, 1e-9);
   EXPECT_NEAR(gemm->call_seconds, 175e-6, 1e-9);
@@ -98,6 +106,35 @@ TEST(TracedStep, IsDividedAmongItsParts) {
   EXPECT_NEAR(step.seconds_of(StepShare::loading), 200e-6, 1e-9);
   EXPECT_NEAR(step.seconds_of(StepShare::autograd), 10e-6, 1e-9);
   EXPECT_NEAR(find(step, "Optimizer.step#SGD.step")->seconds, 80e-6, 1e-9);
+}
+
+/// The gradient of a convolution with this mask of outputs, which takes 100 us.
+Written gradient(double begin, const char* wanted) {
+  const std::string values =
+      fmt::format(R"(["","","","[4]","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1","{}"])", wanted);
+  return {"aten::convolution_backward", begin, 100,
+          inputs("[[2,4,8,8],[2,3,8,8],[4,3,3,3]]", "[[256,64,8,1],[192,64,8,1],[27,9,3,1]]", values)};
+}
+
+// The trace does not say how long each of its outputs takes.
+TEST(TracedStep, KeepsTheCasesOfACallTogether) {
+  const TracedStep step = read({{"ProfilerStep#1", 0, 1000, "", note},
+                                gradient(0, "[True, True, False]"),
+                                gradient(200, "[False, True, False]")});
+  const StepPart* both = find(step, "conv2d_data_gradient");
+  ASSERT_NE(both, nullptr);
+  EXPECT_EQ(both->text,
+            "conv2d_data_gradient/n=2,c=3,f=4,h=8,w=8,kernel=3,pad=1 + "
+            "conv2d_weight_gradient/n=2,c=3,f=4,h=8,w=8,kernel=3,pad=1");
+  EXPECT_NEAR(both->call_seconds, 100e-6, 1e-9);
+  EXPECT_EQ(both->per_step, 1);
+  // A suite names each case once.
+  const Json suite = parse_json(suite_json(step, "mine", 100), "suite");
+  ASSERT_EQ(suite["cases"].size(), 2U);
+  EXPECT_EQ(suite["cases"][0]["op"].text(), "conv2d_data_gradient");
+  EXPECT_EQ(suite["cases"][0]["per_step"].number(), 1);
+  EXPECT_EQ(suite["cases"][1]["op"].text(), "conv2d_weight_gradient");
+  EXPECT_EQ(suite["cases"][1]["per_step"].number(), 2);
 }
 
 TEST(TracedStep, BecomesASuiteOfItsCases) {
@@ -121,8 +158,8 @@ TEST(TracedStep, PlansItsMemoryBesideItsCases) {
 }
 
 TEST(TracedStep, DoesNotCoverWhatAContractRefuses) {
-  const auto too_wide = [](const StepPart& part) {
-    if (part.operation == "gemm") throw Error("a call", "k is too large", "take less");
+  const auto too_wide = [](const OperatorCase& one) {
+    if (one.operation == "gemm") throw Error("a call", "k is too large", "take less");
   };
   std::vector<Written> events = two_steps();
   events.push_back({"aten::sigmoid", 850, 50, inputs("[[64]]")});
@@ -131,7 +168,7 @@ TEST(TracedStep, DoesNotCoverWhatAContractRefuses) {
   EXPECT_EQ(find(step, "gemm"), nullptr);
   ASSERT_NE(find(step, "aten::addmm"), nullptr);
   EXPECT_EQ(find(step, "aten::addmm")->share, StepShare::not_covered);
-  EXPECT_THAT(step.notes, ElementsAre(HasSubstr("aten::addmm is no case: a call: k is too large")));
+  EXPECT_THAT(step.notes, Contains(HasSubstr("aten::addmm is no case: a call: k is too large")));
   double sum = 0;
   for (const StepPart& part : step.parts) sum += part.seconds;
   EXPECT_NEAR(sum, step.seconds, 1e-9);
@@ -144,7 +181,7 @@ TEST(TracedStep, FindsAttentionOfTwoProducts) {
     return read({{"ProfilerStep#1", 0, 1000, "", note},
                  {"aten::matmul", 0, 100},
                  {"aten::bmm", 10, 80, scores},
-                 {"aten::masked_fill", 100, 50},
+                 {"aten::masked_fill", 100, 50, inputs("[[2,3,10,10],[10,10]]")},
                  {"aten::_softmax", 150, 50},
                  {"aten::matmul", 200, 100},
                  {"aten::bmm", 210, 80, second},
@@ -153,10 +190,50 @@ TEST(TracedStep, FindsAttentionOfTwoProducts) {
   const TracedStep step = forward(values);
   const StepPart* attention = find(step, "attention");
   ASSERT_NE(attention, nullptr);
-  EXPECT_EQ(attention->problem, "heads=6,tokens=10,d=4,mask=causal");
+  EXPECT_EQ(attention->text, "attention/heads=6,tokens=10,d=4,mask=causal");
   EXPECT_NEAR(attention->seconds, 300e-6, 1e-9);
   EXPECT_EQ(find(step, "batched_gemm"), nullptr);
+  EXPECT_THAT(step.notes, Contains(HasSubstr("a mask of tokens x tokens is taken as causal")));
   EXPECT_EQ(find(forward(scores), "attention"), nullptr);
+}
+
+/// Attention of two products, with these calls before the softmax.
+TracedStep attention_with(const std::vector<Written>& calls) {
+  std::vector<Written> events{{"ProfilerStep#1", 0, 1000, "", note},
+                              {"aten::bmm", 0, 100, inputs("[[6,10,4],[6,4,10]]")},
+                              {"aten::_softmax", 200, 50},
+                              {"aten::bmm", 300, 100, inputs("[[6,10,10],[6,10,4]]")}};
+  events.insert(events.end(), calls.begin(), calls.end());
+  return read(events);
+}
+
+TEST(TracedStep, LeavesAttentionWithAMaskOfItsOwnByName) {
+  EXPECT_EQ(find(attention_with({}), "attention")->text, "attention/heads=6,tokens=10,d=4,mask=none");
+  const auto masked = [](const char* name, const char* dims) {
+    return attention_with({{name, 100, 50, inputs(dims)}});
+  };
+  const TracedStep padding = masked("aten::masked_fill", "[[2,3,10,10],[2,1,1,10]]");
+  EXPECT_EQ(find(padding, "attention"), nullptr);
+  EXPECT_NE(find(padding, "batched_gemm"), nullptr);
+  EXPECT_NEAR(find(padding, "attention of two products")->seconds, 200e-6, 1e-9);
+  EXPECT_THAT(padding.notes,
+              Contains(HasSubstr("attention of two products is no case: the contract of attention "
+                                 "has no mask but a causal one")));
+  EXPECT_EQ(find(masked("aten::add", "[[6,10,10],[6,10,10],[]]"), "attention"), nullptr);
+  EXPECT_EQ(find(masked("aten::add_", "[[2,3,10,10],[1,3,10,10]]"), "attention"), nullptr);
+  EXPECT_EQ(find(masked("aten::add_", "[[6,10,10],[10,10]]"), "attention")->text,
+            "attention/heads=6,tokens=10,d=4,mask=causal");
+}
+
+TEST(TracedStep, DoesNotSwallowOtherWorkBetweenTheProductsOfAttention) {
+  const TracedStep product_between = attention_with({{"aten::mm", 110, 50, product}});
+  EXPECT_EQ(find(product_between, "attention"), nullptr);
+  ASSERT_NE(find(product_between, "gemm"), nullptr);
+  EXPECT_NEAR(find(product_between, "gemm")->seconds, 50e-6, 1e-9);
+  const TracedStep other = attention_with({{"aten::silu", 110, 50}});
+  EXPECT_EQ(find(other, "attention"), nullptr);
+  EXPECT_NEAR(find(other, "aten::silu")->seconds, 50e-6, 1e-9);
+  EXPECT_NE(find(attention_with({{"aten::div", 110, 50}, {"aten::to", 120, 10}}), "attention"), nullptr);
 }
 
 TEST(TracedStep, TakesDropoutWithoutDrawingItsMask) {
@@ -171,7 +248,7 @@ TEST(TracedStep, TakesDropoutWithoutDrawingItsMask) {
                                 {"aten::mul", 85, 14, two}});
   const StepPart *dropout = find(step, "dropout"), *mask = find(step, "aten::bernoulli_");
   ASSERT_NE(dropout, nullptr);
-  EXPECT_EQ(dropout->problem, "n=128,p=10");
+  EXPECT_EQ(dropout->text, "dropout/n=128,p=10");
   EXPECT_EQ(dropout->per_step, 1);
   EXPECT_NEAR(dropout->seconds, 40e-6, 1e-9);
   EXPECT_NEAR(dropout->call_seconds, 40e-6, 1e-9);
@@ -212,9 +289,8 @@ TEST(TracedStep, FindsLayersOfAComposedLstm) {
   events.push_back({"aten::stack", 480, 10});
   const TracedStep step = read(events);
   for (const char* problem : {"steps=3,batch=8,inputs=10,hidden=6", "steps=3,batch=8,inputs=6,hidden=6"}) {
-    const auto layer = std::ranges::find(step.parts, std::string(problem), &StepPart::problem);
+    const auto layer = std::ranges::find(step.parts, std::string("lstm/") + problem, &StepPart::text);
     ASSERT_NE(layer, step.parts.end()) << problem;
-    EXPECT_EQ(layer->operation, "lstm");
     EXPECT_EQ(layer->per_step, 1);
     EXPECT_NEAR(layer->seconds, 170e-6, 1e-9);
   }
@@ -236,7 +312,7 @@ TEST(TracedStep, TakesAdamByTheSizesOfItsTensors) {
   const TracedStep loop = read(events);
   adam = find(loop, "adamw_multi_tensor");
   ASSERT_NE(adam, nullptr);
-  EXPECT_EQ(adam->problem, "tensors=3,n=200,sizes=equal,t=1000");
+  EXPECT_EQ(adam->text, "adamw_multi_tensor/tensors=3,n=200,sizes=equal,t=1000");
   EXPECT_NEAR(adam->seconds, 500e-6, 1e-9);
 
   events.resize(3);
@@ -245,8 +321,8 @@ TEST(TracedStep, TakesAdamByTheSizesOfItsTensors) {
   const TracedStep fused = read(events);
   adam = find(fused, "adamw_multi_tensor");
   ASSERT_NE(adam, nullptr);
-  EXPECT_THAT(adam->problem, HasSubstr("tensors=3,"));
-  EXPECT_THAT(adam->problem, HasSubstr("sizes=network"));
+  EXPECT_THAT(adam->text, HasSubstr("tensors=3,"));
+  EXPECT_THAT(adam->text, HasSubstr("sizes=network"));
 }
 
 // PyTorch takes lists apart on a processor: each tensor is updated within them.
@@ -260,8 +336,21 @@ TEST(TracedStep, CountsTensorsOfAListOnce) {
                                 {"aten::addcdiv_", 170, 50, tensor}});
   const StepPart* adam = find(step, "adamw_multi_tensor");
   ASSERT_NE(adam, nullptr);
-  EXPECT_EQ(adam->problem, "tensors=2,n=200,sizes=equal,t=1000");
+  EXPECT_EQ(adam->text, "adamw_multi_tensor/tensors=2,n=200,sizes=equal,t=1000");
   EXPECT_NEAR(adam->seconds, 500e-6, 1e-9);
+}
+
+TEST(TracedStep, SaysThatSizesOfTensorsAreAveraged) {
+  const auto stepped = [](const char* dims) {
+    return read({{"ProfilerStep#1", 0, 1000, "", note},
+                 {"Optimizer.step#AdamW.step", 0, 500, "", note},
+                 {"aten::_fused_adamw_", 10, 50,
+                  fmt::format(R"("Input type": ["TensorList"], "Input Dims": [{}])", dims)}});
+  };
+  EXPECT_THAT(
+      stepped("[[64,32],[64],[512],[128,128]]").notes,
+      Contains(HasSubstr("Optimizer.step#AdamW.step: its tensors of 64 to 16384 parameters are taken as ")));
+  EXPECT_THAT(stepped("[[64],[64]]").notes, Not(Contains(HasSubstr("parameters"))));
 }
 
 // Closures hold the forward pass and the backward pass, as those of Lightning do.
@@ -283,12 +372,22 @@ TEST(TracedStep, TakesAStepWithoutItsClosure) {
   EXPECT_NEAR(find(step, "aten::mm")->seconds, 190e-6, 1e-9);
 }
 
+TEST(TracedStep, DoesNotCoverASoftmaxWithoutItsLoss) {
+  const TracedStep step = read({{"ProfilerStep#1", 0, 1000, "", note},
+                                {"aten::mm", 0, 10, product},
+                                {"aten::_log_softmax", 20, 10, inputs("[[32,10]]")}});
+  EXPECT_EQ(find(step, "softmax_cross_entropy"), nullptr);
+  ASSERT_NE(find(step, "aten::_log_softmax"), nullptr);
+  EXPECT_EQ(find(step, "aten::_log_softmax")->share, StepShare::not_covered);
+  EXPECT_THAT(step.notes, Contains(HasSubstr("aten::_log_softmax is no case: rows=32,cols=10")));
+}
+
 TEST(TracedStep, DoesNotCoverALossWhoseCallIsElsewhere) {
   const TracedStep step = read({{"ProfilerStep#1", 0, 1000, "", note},
                                 {"aten::mm", 0, 10, product},
                                 {"aten::nll_loss_forward", 20, 10, inputs("[[32,10],[32]]")}});
   EXPECT_EQ(find(step, "softmax_cross_entropy"), nullptr);
-  EXPECT_THAT(step.notes, ElementsAre(HasSubstr("aten::nll_loss_forward is no case: rows=32,cols=10")));
+  EXPECT_THAT(step.notes, Contains(HasSubstr("aten::nll_loss_forward is no case: rows=32,cols=10")));
 }
 
 TEST(TracedStep, CountsALossAndItsGradientOnce) {
@@ -321,10 +420,100 @@ TEST(TracedStep, IsRefusedWithTheWayOut) {
   expect_refusal({step, {"aten::batch_norm", 0, 10}}, "no operator that is a case", "assay list");
   expect_refusal({step, {"aten::mm", 0, 10, product}, {"gemm", 0, 10, "", "kernel"}}, "accelerator",
                  "on the processor");
+  expect_refusal({step, {"aten::mm", 0, 10, product}, {"gemm", 0, 10, "", "Kernel"}}, "accelerator",
+                 "on the processor");
   expect_refusal({{"ProfilerStep#1", 0, 1000, "", note},
                   {"ProfilerStep#2", 500, 1000, "", note},
                   {"aten::mm", 0, 10, product}},
                  "ProfilerStep#2 begins before ProfilerStep#1 ends", "export one of each");
+  expect_refusal({step, {"record", 0, 10, "", note}}, "no operators", "record_shapes=True");
+}
+
+// Without a loader, with the same numbers of steps, in one lane, and by names.
+TEST(TracedStep, OfTwoRanksIsRefused) {
+  for (const char* second : {"2", R"("rank1")"}) {
+    Written step{"ProfilerStep#1", 0, 1000, "", note}, call{"aten::mm", 0, 10, product};
+    std::vector<Written> events{step, call};
+    step.begin = call.begin = 300;
+    step.process = call.process = second;
+    events.insert(events.end(), {step, call});
+    expect_refusal(
+        events,
+        second[0] == '2' ? "two processes take part, 1 and 2" : "two processes take part, 1 and rank1",
+        "one file per rank");
+  }
+}
+
+// Rows of an accelerator repeat annotations under another number.
+TEST(TracedStep, ReadsAnnotationsOfOtherProcesses) {
+  std::vector<Written> events = two_steps();
+  events.push_back({"ProfilerStep#3", 300, 900, "", note, 7, "0"});
+  const TracedStep step = read(events);
+  EXPECT_NEAR(find(step, "gemm")->seconds, 310e-6, 1e-9);
+  EXPECT_THAT(step.notes, Contains(HasSubstr("1 step markers repeat others")));
+}
+
+TEST(TracedStep, SaysWhatItDropped) {
+  std::vector<Written> events = two_steps();
+  events.push_back({"aten::mm", 20, -5, product});
+  events.push_back({"train.py(10): f", 20, 5, "", "python_function"});
+  events.push_back({"ProfilerStep#9", 9000, 1000, "", note});
+  const TracedStep step = read(events);
+  EXPECT_THAT(step.notes,
+              Contains(HasSubstr("dropped 1 event without a time, or with a duration that is negative")));
+  EXPECT_THAT(step.notes, Contains(HasSubstr("dropped 1 event of other kinds than operators")));
+  EXPECT_THAT(step.notes, Contains(HasSubstr("4 steps between the others have no marker")));
+}
+
+TEST(TracedStep, SaysThatTransposesAreNotKnown) {
+  const Written step{"ProfilerStep#1", 0, 1000, "", note};
+  EXPECT_THAT(read({step, {"aten::mm", 0, 10, inputs("[[8,16],[16,4]]")}}).notes,
+              Contains(HasSubstr("transposes are not known, and taken as none")));
+  EXPECT_THAT(read({step, {"aten::mm", 0, 10, product}}).notes, Not(Contains(HasSubstr("transposes"))));
+}
+
+// Each part is measured by itself: two markers of 1,000 us, 3,000 us apart, with a product in each and one
+// between them.
+TEST(TracedStep, TellsPythonFromWhatIsOutsideOfMarkers) {
+  const TracedStep step = read({{"ProfilerStep#1", 0, 1000, "", note},
+                                {"aten::mm", 100, 200, product},
+                                {"aten::mm", 2000, 400, product},
+                                {"ProfilerStep#2", 4000, 1000, "", note},
+                                {"aten::mm", 4100, 200, product}});
+  EXPECT_NEAR(step.seconds, 2500e-6, 1e-9);
+  EXPECT_NEAR(step.seconds_of(StepShare::covered), 400e-6, 1e-9);
+  EXPECT_NEAR(step.seconds_of(StepShare::python), 800e-6, 1e-9);
+  EXPECT_NEAR(step.seconds_of(StepShare::rest), 1300e-6, 1e-9);
+}
+
+// What one step begins may end in the next one, and after the last it is in none.
+TEST(TracedStep, DividesCallsThatOutlastTheirStep) {
+  const TracedStep step = read({{"ProfilerStep#1", 0, 1000, "", note},
+                                {"aten::mm", 800, 400, product},
+                                {"ProfilerStep#2", 1000, 1000, "", note},
+                                {"aten::mm", 1900, 400, product}});
+  EXPECT_NEAR(find(step, "gemm")->seconds, 250e-6, 1e-9);
+  EXPECT_NEAR(step.seconds_of(StepShare::python), 750e-6, 1e-9);
+}
+
+TEST(TracedStep, IsRefusedWhereItsPartsDoNotSumToIt) {
+  const Written step{"ProfilerStep#1", 0, 1000, "", note};
+  expect_refusal({step, {"aten::mm", 0, 200, product}, {"aten::mm", 100, 300, product}},
+                 "the parts of a step take 800 µs, and the step 1.00 ms", "operators of one thread overlap");
+}
+
+// PyTorch once rounded times to microseconds: calls then begin before others end, and outlast their callers.
+TEST(TracedStep, IsReadWithRoundedTimes) {
+  const TracedStep step =
+      read({{"ProfilerStep#1", 0, 1000, "", note},
+            {"aten::linear", 0, 201},
+            {"aten::addmm", 100, 102, inputs("[[4],[8,16],[16,4]]", "[[1],[16,1],[1,16]]")},
+            {"aten::mm", 200, 400, product},
+            {"aten::relu", 599, 101, inputs("[[8,4]]", "[[4,1]]")}});
+  EXPECT_NEAR(find(step, "aten::linear")->seconds, 100e-6, 1e-9);
+  EXPECT_NEAR(find(step, "gemm")->seconds, 500e-6, 1e-9);
+  EXPECT_NEAR(find(step, "elementwise_relu")->seconds, 100e-6, 1e-9);
+  EXPECT_NEAR(step.seconds_of(StepShare::python), 300e-6, 1e-9);
 }
 
 // Profilers of 2021 call everything an operator.
