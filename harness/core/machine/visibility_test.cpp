@@ -19,12 +19,6 @@ TEST(Visibility, InterpolatesBetweenUnsortedDeviations) {
   EXPECT_NEAR(spread_of({-std::log(3.0), 0}), std::pow(3.0, 0.95) - 1, 1e-12);
 }
 
-TEST(Visibility, TakesTheSmallestDeviationWhereAGroupNeedNotExceedTheMarginEveryOtherTime) {
-  // All of three groups with power 0.05 need 0.37 each: the quantile of the magnitudes would be at -0.26.
-  EXPECT_NEAR(smallest_visible_change({0.5, 0.0, -0.5}, {.groups = 3, .level = 0.2, .power = 0.05}), 0.01,
-              1e-12);
-}
-
 TEST(Visibility, GrowsByTheNoiseWhateverItsSign) {
   const double d = std::log(1.02);
   const std::vector<double> faster(30, -d), slower(30, d);
