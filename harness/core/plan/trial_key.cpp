@@ -46,14 +46,14 @@ std::string with_present_names(std::string text) {
   return text;
 }
 
-Filter::Filter(const std::string& text, const Registry& registry)
-    : text_(text), negated_(text.starts_with('-')), selects_all_(text.empty() || text == "all") {
+Filter::Filter(const std::string& text, const Registry& registry, const std::string& name)
+    : name_(name), text_(text), negated_(text.starts_with('-')), selects_all_(text.empty() || text == "all") {
   const std::string pattern = with_present_names(negated_ ? text.substr(1) : text);
   const auto operations = registry.operations();
   const bool names_one = std::ranges::any_of(
       operations, [&](const Operation* operation) { return operation->name() == pattern; });
   if (const std::string why = why_no_expression(pattern, Grammar::posix_extended); !why.empty()) {
-    throw Error("filter '" + text + "'", "is not a regular expression: " + why,
+    throw Error(name + " '" + text + "'", "is not a regular expression: " + why,
                 "quote special characters with \\, and close every bracket");
   }
   expression_ = std::regex(names_one ? "^" + pattern + "/" : pattern, std::regex::extended);
@@ -63,9 +63,8 @@ bool Filter::selects(const std::string& name) const {
   return selects_all_ || std::regex_search(name, expression_) != negated_;
 }
 
-void Filter::throw_selects_nothing(const std::string& where) const {
-  throw Error("filter '" + text_ + "'", "selects nothing in " + where,
-              "`assay list` shows operations and variants; keys look like gemm/packed/m=64,n=64,k=64#1");
+void Filter::throw_selects_nothing(const std::string& where, const std::string& like) const {
+  throw Error(name_ + " '" + text_ + "'", "selects nothing in " + where, "names there look like " + like);
 }
 
 }  // namespace assay

@@ -30,14 +30,16 @@ std::string with_present_names(std::string text);
 /// operation alone, and no operation whose name begins with it.
 class Filter {
  public:
-  /// Throws Error when `text` is no regular expression.
-  Filter(const std::string& text, const Registry& registry);
+  /// Throws Error when `text` is no regular expression. Messages call it `name`.
+  Filter(const std::string& text, const Registry& registry, const std::string& name = "filter");
   bool selects(const std::string& name) const;
-  /// Throws the Error of a filter that selects nothing in `where`.
-  [[noreturn]] void throw_selects_nothing(const std::string& where) const;
+  /// Throws the Error of a filter that selects nothing in `where`, whose names are like that one.
+  [[noreturn]] void throw_selects_nothing(
+      const std::string& where,
+      const std::string& like = "gemm/packed/m=64,n=64,k=64#1, which `assay list` shows") const;
 
  private:
-  std::string text_;
+  std::string name_, text_;
   bool negated_;
   bool selects_all_;
   std::regex expression_;
