@@ -4,11 +4,15 @@
 #include "assay/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include <unistd.h>
 
 #include <functional>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -75,15 +79,15 @@ std::string pytest_file(const std::string& stats) {
          stats + "}}]}";
 }
 
-TEST_F(ForeignResults, OfPytestBenchmarkHaveTheRoundsOfATestAsSlices) {
+TEST_F(ForeignResults, OfPytestBenchmarkHaveALaunchPerRound) {
   const Results results = read(pytest_file(R"("median": 2e-6, "iterations": 7, "data": [1e-6, 2e-6, 3e-6])"));
   EXPECT_EQ(results.commit, "abc+changes");
   EXPECT_EQ(results.machine.cores, 2);
   ASSERT_EQ(results.trials.size(), 1U);
   EXPECT_EQ(results.trials[0].key, "tests/t.py::test_gelu");
-  ASSERT_EQ(results.trials[0].launches.size(), 1U) << "one process has one luck";
-  ASSERT_EQ(results.trials[0].launches[0].size(), 3U);
-  EXPECT_EQ(results.trials[0].launches[0][2].calls, 7);
+  ASSERT_EQ(results.trials[0].launches.size(), 3U);
+  EXPECT_DOUBLE_EQ(results.trials[0].launches[2].at(0).seconds, 3e-6);
+  EXPECT_EQ(results.trials[0].launches[2].at(0).calls, 7);
   EXPECT_THAT(read(pytest_file(R"("median": 2e-6)")).trials[0].remark, HasSubstr("--benchmark-save-data"));
 }
 
@@ -112,9 +116,8 @@ TEST_F(ForeignResults, OfNvbenchAreItsSamplesWhereTheyAreBesideIt) {
   write_file(folder_ / "results-bin/0.bin", std::string("\0\0\x80\x3f\0\0\x80\x3e", 8));
   const TrialResult trial = read(nvbench_file(times)).trials.front();
   EXPECT_EQ(trial.key, "copy [Device=0 N=2^20]");
-  ASSERT_EQ(trial.launches.size(), 1U);
-  ASSERT_EQ(trial.launches[0].size(), 2U);
-  EXPECT_DOUBLE_EQ(trial.launches[0][1].seconds, 0.25);
+  ASSERT_EQ(trial.launches.size(), 2U);
+  EXPECT_DOUBLE_EQ(trial.launches[1].at(0).seconds, 0.25);
   write_file(folder_ / "results-bin/0.bin", std::string("\0\0\x80\x3f\0\0", 6));
   EXPECT_THAT(reading(nvbench_file(times)), says("0.bin: is cut off"));
   write_file(folder_ / "results-bin/0.bin", std::string("\0\0\x80\xbf\0\0\x80\x3e", 8));  // -1 and 0.25
@@ -185,6 +188,32 @@ TEST_F(ForeignResults, OfBenchdnnOf2026AreReadWithAndWithoutTheProblemAsAWhole) 
   EXPECT_EQ(csv.trials[1].key, "ic20oc10 [dir=BWD_D sdt=f32:f32:f32]");
 }
 
+TEST_F(ForeignResults, OfBenchdnnMayLackTheEngineOrATime) {
+  const Results results = read(
+      "Template entries: perf,%name%,%prb%,%-time%,%0time%\nperf,name,prb,min_time,avg_time\n"
+      "perf,x,--ip ic20oc10,1.2,nan\nperf,x,--ip ic20oc10,1.2,-1\nperf,x,--ip ic20oc10,1.2,0\n"
+      "perf,x,--ip ic20oc10,1.2,1.5\n");
+  ASSERT_EQ(results.trials.size(), 1U);
+  EXPECT_EQ(results.trials[0].key, "x --ip ic20oc10");
+  ASSERT_EQ(results.trials[0].launches.size(), 1U);
+  EXPECT_DOUBLE_EQ(results.trials[0].launches[0].at(0).seconds, 1.5e-3);
+  EXPECT_THAT(results.trials[0].remark, ::testing::AllOf(HasSubstr("average"), HasSubstr("were left out")));
+}
+
+TEST_F(ForeignResults, KeepATimeBesideAProcessorTimeThatIsNone) {
+  std::string text = hyperfine_file(R"(, "times": [0.1, 0.2])");
+  text.replace(text.find("0.02"), 4, "-1e-9");
+  const TrialResult trial = read(text).trials.front();
+  EXPECT_EQ(trial.launches.size(), 2U);
+  EXPECT_THAT(trial.remark, HasSubstr("\"user\" is -1e-09 and was left out"));
+  EXPECT_EQ(trial.launches[0].at(0).cpu_seconds, 0) << "half of it is none";
+}
+
+TEST_F(ForeignResults, OfHyperfineHaveTheMemoryOfTheirRuns) {
+  const std::string memory = R"(, "times": [0.1, 0.2, 0.3], "memory_usage_byte": [5, 9, 6])";
+  EXPECT_EQ(read(hyperfine_file(memory)).trials.at(0).figures, (FigureValues{{"memory_usage_byte", 6}}));
+}
+
 TEST_F(ForeignResults, LeaveOutASampleThatIsNoTime) {
   const TrialResult runs = read(hyperfine_file(R"(, "times": [0.0, 0.0003, null, -1, NaN])")).trials.front();
   ASSERT_EQ(runs.launches.size(), 1U);
@@ -196,6 +225,7 @@ TEST_F(ForeignResults, LeaveOutASampleThatIsNoTime) {
   EXPECT_EQ(rounds.launches[0].size(), 1U);
   EXPECT_THAT(rounds.remark, HasSubstr("were left out"));
   EXPECT_FALSE(is_measured(read(hyperfine_file(R"(, "times": [0.0])")).trials.front()));
+  EXPECT_EQ(read(pytest_file(R"("data": ["soon", 2e-6])")).trials.at(0).launches.size(), 1U);
 }
 
 TEST_F(ForeignResults, AreToldApartByWhatTheyWereRunWith) {
@@ -225,7 +255,7 @@ TEST_F(ForeignResults, OfJmhAreTimesPerOperationWhateverItsMode) {
     return fmt::format(
         R"({{"jmhVersion": "1.37", "benchmark": "org.B.f", "mode": "{}", "threads": 1, "vmVersion": "17",
       "params": {{"size": "100"}}, "primaryMetric": {{"score": 4.0, "scoreUnit": "{}", "rawData": {}}},
-      "secondaryMetrics": {{}}}})",
+      "secondaryMetrics": {{"gc.alloc.rate.norm": {{"score": 48.0}}, "gc.time": {{"score": "NaN"}}}}}})",
         mode, unit, raw);
   };
   const Results results =
@@ -234,13 +264,19 @@ TEST_F(ForeignResults, OfJmhAreTimesPerOperationWhateverItsMode) {
   EXPECT_EQ(results.suite, "JMH");
   ASSERT_EQ(results.trials.size(), 3U);
   EXPECT_EQ(results.trials[0].key, "org.B.f [mode=avgt size=100]");
-  ASSERT_EQ(results.trials[0].launches.size(), 2U) << "a fork is a process";
-  EXPECT_DOUBLE_EQ(results.trials[0].launches[0][1].seconds, 3e-6);
+  EXPECT_EQ(results.trials[0].figures, (FigureValues{{"gc.alloc.rate.norm", 48}}));
+  ASSERT_EQ(results.trials[0].launches.size(), 3U) << "two forks decide nothing, three iterations may";
+  EXPECT_DOUBLE_EQ(results.trials[0].launches[1].at(0).seconds, 3e-6);
   EXPECT_EQ(results.trials[1].key, "org.B.f [mode=thrpt size=100]");
   EXPECT_DOUBLE_EQ(results.trials[1].launches.at(0).at(0).seconds, 0.5e-3)
       << "twice the rate is half the time";
   EXPECT_DOUBLE_EQ(results.trials[2].launches.at(0).at(0).seconds, 4e-9);
   EXPECT_THAT(reading("[" + row("avgt", "furlong/op", "[]") + "]"), says("scoreUnit: is furlong/op"));
+  const Results forks = read("[" + row("avgt", "us/op", R"([["NaN", 2.0], [3.0, 5.0], [4.0, 6.0]])") + "]");
+  ASSERT_EQ(forks.trials.at(0).launches.size(), 3U) << "a fork is a process";
+  EXPECT_EQ(forks.trials[0].launches[0].size(), 1U);
+  EXPECT_EQ(forks.trials[0].launches[1].size(), 2U);
+  EXPECT_THAT(forks.trials[0].remark, HasSubstr("some samples report no finite time above 0"));
 }
 
 TEST_F(ForeignResults, OfCriterionAreItsSamples) {
@@ -249,8 +285,8 @@ TEST_F(ForeignResults, OfCriterionAreItsSamples) {
              R"({"sampling_mode": "Linear", "iters": [2.0, 4.0], "times": [200.0, 600.0]})");
   const Results results = read_any_results(folder_ / "fib/new/sample.json");
   EXPECT_EQ(results.trials.at(0).key, "fib");
-  ASSERT_EQ(results.trials[0].launches.size(), 1U) << "one process has one luck";
-  EXPECT_DOUBLE_EQ(results.trials[0].launches[0].at(1).seconds, 150e-9);
+  ASSERT_EQ(results.trials[0].launches.size(), 2U);
+  EXPECT_DOUBLE_EQ(results.trials[0].launches[1].at(0).seconds, 150e-9);
   const std::string message = R"({"reason": "benchmark-complete", "id": "g/)",
                     rest = R"(", "iteration_count": [2], "measured_values": [8.0], "unit": "us"})";
   const Results messages =
@@ -260,19 +296,49 @@ TEST_F(ForeignResults, OfCriterionAreItsSamples) {
   EXPECT_DOUBLE_EQ(messages.trials[1].launches.at(0)[0].seconds, 4e-6);
 }
 
+TEST_F(ForeignResults, OfCriterionAreNamedByAllFoldersBelowItsOwn) {
+  const std::string sample = R"({"iters": [1.0], "times": [200.0]})";
+  for (const char* name : {"criterion/a/1024/new", "criterion/b/f/1024/base", "elsewhere"}) {
+    std::filesystem::create_directories(folder_ / name);
+    write_file(folder_ / name / "sample.json", sample);
+  }
+  const auto key = [&](const char* name) {
+    return read_any_results(folder_ / name / "sample.json").trials.at(0).key;
+  };
+  EXPECT_EQ(key("criterion/a/1024/new"), "a/1024");
+  EXPECT_EQ(key("criterion/b/f/1024/base"), "b/f/1024");
+  EXPECT_EQ(key("elsewhere"), "benchmark") << "two copies are of one benchmark";
+}
+
+TEST_F(ForeignResults, OfManySamplesHaveNeighboursInOneLaunch) {
+  std::string rounds = "1e-6";
+  for (int i = 1; i < 1000; ++i) rounds += fmt::format(", {}e-6", 1 + i / 100);
+  const TrialResult trial = read(pytest_file(R"("data": [)" + rounds + "]")).trials.front();
+  ASSERT_EQ(trial.launches.size(), 20U);
+  EXPECT_EQ(trial.launches[0].size(), 50U);
+  EXPECT_DOUBLE_EQ(trial.launches[19].at(49).seconds, 10e-6);
+}
+
 TEST_F(ForeignResults, OfAsvHaveATrialPerSetOfParameters) {
   const Results results = read(R"({"version": 2, "commit_hash": "abc", "params": {"cpu": "Zen"},
-    "result_columns": ["result", "params", "version", "samples"], "results": {
-    "s.time_f": [[1e-3, NaN, 3e-3, 4e-3], [["1", "2"], ["'a'", "'b'"]], "v", [[1e-3, 2e-3], null, null, null]],
+    "result_columns": ["result", "params", "version", "samples", "stats_ci_99_a", "stats_ci_99_b"], "results": {
+    "s.time_f": [[1e-3, NaN, 3e-3, 4e-3], [["1", "2"], ["'a'", "'b'"]], "v", [[1e-3, 2e-3], null, null, null],
+      [null, null, null, 3.9e-3], [null, null, null, 4.2e-3]],
     "s.peakmem_g": [[100], [], "v"], "s.time_failed": [null, []]}, "durations": {}})");
   EXPECT_EQ(results.commit, "abc");
   ASSERT_EQ(results.trials.size(), 5U);
   EXPECT_EQ(results.trials[1].key, "s.time_f(1, 'b')") << "the last parameter changes fastest";
-  EXPECT_EQ(results.trials[0].launches.at(0).size(), 2U);
+  EXPECT_EQ(results.trials[0].launches.size(), 2U);
   EXPECT_FALSE(is_measured(results.trials[1]));
   EXPECT_DOUBLE_EQ(results.trials[2].launches.at(0).at(0).seconds, 3e-3);
   EXPECT_THAT(results.trials[2].remark, HasSubstr("--record-samples"));
-  EXPECT_EQ(results.trials[4].skipped, "reports: no time, but what its name tracks");
+  EXPECT_EQ(results.trials[2].launches.size(), 1U);
+  std::vector<double> seconds;
+  for (const Launch& launch : results.trials[3].launches) seconds.push_back(launch.at(0).seconds);
+  EXPECT_THAT(seconds, ::testing::UnorderedElementsAre(3.9e-3, 4e-3, 4.2e-3));
+  EXPECT_THAT(results.trials[3].remark, HasSubstr("its bounds count as three process starts"));
+  EXPECT_EQ(results.trials[4].skipped, "reports no time, but what its name tracks");
+  EXPECT_EQ(results.trials[4].figures, (FigureValues{{"peakmem", 100}}));
 }
 
 TEST_F(ForeignResults, OfAsvHaveSomeParameters) {
@@ -306,6 +372,22 @@ TEST_F(ForeignResults, OfLlamaBenchAreToldApartByTheirTests) {
   }
 }
 
+/// Settings of versions to come are settings, too.
+TEST_F(ForeignResults, OfLlamaBenchAreToldApartByAllThatIsNoMeasurement) {
+  const auto row = [](const std::string& members) {
+    return R"({"model_filename": "m.gguf", "build_number": 7, "test_time": "2026", "avg_ts": 1, "stddev_ns": 2,
+      "cpu_info": "Zen", "samples_ns": [1000], )" +
+           members + "}";
+  };
+  const Results results = read(fmt::format("[{}, {}, {}]", row(R"("devices": "CUDA0", "no_op_offload": 0)"),
+                                           row(R"("devices": "CUDA1", "no_op_offload": 0)"),
+                                           row(R"("devices": "CUDA0", "no_op_offload": 1)")));
+  ASSERT_EQ(results.trials.size(), 3U);
+  EXPECT_EQ(results.trials[0].key, "m.gguf [devices=CUDA0 no_op_offload=0]");
+  EXPECT_EQ(results.trials[1].key, "m.gguf [devices=CUDA1 no_op_offload=0]");
+  EXPECT_EQ(results.trials[2].key, "m.gguf [devices=CUDA0 no_op_offload=1]");
+}
+
 TEST_F(ForeignResults, OfGoAreItsLines) {
   const Results results = read(
       "goos: linux\ngoarch: amd64\npkg: example.com/a\ncpu: AMD EPYC\n"
@@ -318,13 +400,17 @@ TEST_F(ForeignResults, OfGoAreItsLines) {
   EXPECT_DOUBLE_EQ(results.trials[0].launches[1][0].seconds, 12.5e-9);
   EXPECT_EQ(results.trials[0].figures.at("B/op"), 5);
   EXPECT_DOUBLE_EQ(results.trials[1].launches.at(0)[0].seconds, 1e-6);
+  const Results bare = read("BenchmarkF-8   \t  100\t   99.8 ns/op\nBenchmarkF-8   \t  100\t   99.9 ns/op\n");
+  EXPECT_EQ(bare.suite, "Go") << "a header may have been cut off";
+  EXPECT_EQ(bare.trials.at(0).launches.size(), 2U);
 }
 
-TEST_F(ForeignResults, OfCatch2AreItsMeans) {
+TEST_F(ForeignResults, OfCatch2AreItsMeansWithTheirBounds) {
   const Results results = read(R"(<?xml version="1.0" encoding="UTF-8"?>
 <Catch2TestRun name="b" rng-seed="1">
   <TestCase name="of &lt;int&gt;" filename="b.cpp">
-    <BenchmarkResults name="Fib 20" samples="100" iterations="3">
+    <BenchmarkResults name="p->Fib 20" samples="100" iterations="3">
+      <!--All values in nano seconds-->
       <mean value="1500.5" lowerBound="1400" upperBound="1600" ci="0.95"/>
       <standardDeviation value="3"/>
     </BenchmarkResults>
@@ -332,8 +418,12 @@ TEST_F(ForeignResults, OfCatch2AreItsMeans) {
 </Catch2TestRun>
 )");
   ASSERT_EQ(results.trials.size(), 1U);
-  EXPECT_EQ(results.trials[0].key, "of <int>/Fib 20");
-  EXPECT_DOUBLE_EQ(results.trials[0].launches.at(0)[0].seconds, 1500.5e-9);
+  EXPECT_EQ(results.trials[0].key, "of <int>/p->Fib 20") << "values may hold >";
+  std::vector<double> nanoseconds;
+  for (const Launch& launch : results.trials[0].launches) nanoseconds.push_back(1e9 * launch.at(0).seconds);
+  EXPECT_THAT(nanoseconds,
+              ::testing::UnorderedElementsAre(::testing::DoubleEq(1400), ::testing::DoubleEq(1500.5),
+                                              ::testing::DoubleEq(1600)));
 }
 
 TEST_F(ForeignResults, BehindOtherTextSayHowManyLines) {
@@ -360,11 +450,160 @@ TEST_F(ForeignResults, AreCompared) {
   EXPECT_EQ(to_string(comparison.rows[1].standing), "slower") << comparison.rows[1].why;
 }
 
+TEST_F(ForeignResults, SayByWhichClockTheyWereTimed) {
+  const auto clock = [&](const std::string& text) {
+    return fact_value(read(text).machine.facts, "clock", "none");
+  };
+  EXPECT_EQ(clock(nvbench_file(duration("nv/cold/time/gpu/mean", "0.5"))), "GPU time");
+  EXPECT_EQ(clock(nvbench_file(duration("nv/cpu_only/time/cpu/mean", "0.5"))), "wall time");
+  std::string text = pytest_file(R"("median": 2e-6)");
+  EXPECT_EQ(clock(text), "wall time");
+  text.insert(text.find("\"stats\""), R"("options": {"timer": "process_time"}, )");
+  EXPECT_EQ(clock(text), "time by process_time");
+}
+
+/// Five benchmarks with ten samples each, two percent apart, as every format has them.
+using Samples = std::vector<std::vector<double>>;
+Samples of_five(double first) {
+  Samples out(5);
+  for (std::size_t row = 0; row < out.size(); ++row) {
+    for (std::size_t i = 0; i < 10; ++i)
+      out[row].push_back((row == 0 ? first : 1) * (1 + 0.003 * static_cast<double>((5 * i + 3 * row) % 7)));
+  }
+  return out;
+}
+/// Each row with its number and samples, joined by commas.
+std::string rows_of(const Samples& all,
+                    const std::function<std::string(std::size_t, const std::vector<double>&)>& row) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < all.size(); ++i) out.push_back(row(i, all[i]));
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+std::string list(const std::vector<double>& samples) { return fmt::format("[{}]", fmt::join(samples, ", ")); }
+
+using Written = std::function<std::string(const Samples&)>;
+const std::map<std::string, Written>& verdict_formats() {
+  static const std::map<std::string, Written> all{
+      {"JMH of one fork",
+       [](const Samples& all) {
+         return "[" +
+                rows_of(all,
+                        [](std::size_t i, const auto& samples) {
+                          return fmt::format(R"({{"benchmark": "b{}", "mode": "avgt", "primaryMetric": {{
+                    "scoreUnit": "s/op", "rawData": [{}]}}}})",
+                                             i, list(samples));
+                        }) +
+                "]";
+       }},
+      {"pytest-benchmark",
+       [](const Samples& all) {
+         return R"({"machine_info": {}, "benchmarks": [)" +
+                rows_of(all,
+                        [](std::size_t i, const auto& samples) {
+                          return fmt::format(R"({{"name": "t{}", "stats": {{"data": {}}}}})", i,
+                                             list(samples));
+                        }) +
+                "]}";
+       }},
+      {"llama-bench",
+       [](const Samples& all) {
+         return "[" +
+                rows_of(all,
+                        [](std::size_t i, const auto& samples) {
+                          return fmt::format(R"({{"model_filename": "m", "n_gen": {}, "samples_ns": {}}})",
+                                             10 * i, list(samples));
+                        }) +
+                "]";
+       }},
+      {"cargo-criterion",
+       [](const Samples& all) {
+         std::string out;
+         rows_of(all, [&](std::size_t i, const auto& samples) {
+           return out += fmt::format(
+                      R"({{"reason": "benchmark-complete", "id": "g{}", "iteration_count": {}, "measured_values": {}}})"
+                      "\n",
+                      i, list(std::vector<double>(samples.size(), 1)), list(samples));
+         });
+         return out;
+       }},
+      {"asv with samples",
+       [](const Samples& all) {
+         return R"({"result_columns": ["result", "params", "samples"], "results": {)" +
+                rows_of(all,
+                        [](std::size_t i, const auto& samples) {
+                          return fmt::format(R"("s.time_{}": [[{}], [], [{}]])", i, samples[0],
+                                             list(samples));
+                        }) +
+                "}}";
+       }},
+      {"asv with bounds",
+       [](const Samples& all) {
+         return R"({"result_columns": ["result", "params", "stats_ci_99_a", "stats_ci_99_b"], "results": {)" +
+                rows_of(all,
+                        [](std::size_t i, const auto& samples) {
+                          return fmt::format(R"("s.time_{}": [[{}], [], [{}], [{}]])", i, samples[0],
+                                             0.99 * samples[0], 1.01 * samples[0]);
+                        }) +
+                "}}";
+       }},
+      {"Catch2", [](const Samples& all) {
+         std::string out = "<Catch2TestRun name=\"b\">\n";
+         rows_of(all, [&](std::size_t i, const auto& samples) {
+           return out += fmt::format(
+                      "<BenchmarkResults name=\"b{}\">\n<mean value=\"{}\" lowerBound=\"{}\" "
+                      "upperBound=\"{}\" ci=\"0.95\"/>\n</BenchmarkResults>\n",
+                      i, samples[0], 0.99 * samples[0], 1.01 * samples[0]);
+         });
+         return out + "</Catch2TestRun>\n";
+       }}};
+  return all;
+}
+
+TEST_F(ForeignResults, OfEachFormatGetVerdicts) {
+  for (const auto& [format, written] : verdict_formats()) {
+    const Results before = read(written(of_five(1)));
+    ASSERT_EQ(before.trials.size(), 5U) << format;
+    const Comparison same = compare(before, before, {}),
+                     slower = compare(before, read(written(of_five(1.5))), {});
+    EXPECT_EQ(same.count(Standing::same), 5U) << format << ": " << same.rows[0].why;
+    EXPECT_EQ(to_string(slower.rows[0].standing), "slower") << format << ": " << slower.rows[0].why;
+    EXPECT_EQ(slower.count(Standing::same), 4U) << format << ": " << slower.rows[1].why;
+  }
+}
+
+TEST_F(ForeignResults, OfCriterionAndNvbenchGetVerdicts) {
+  std::vector<Results> criterion, nvbench;
+  std::filesystem::create_directories(folder_ / "a/new");
+  std::filesystem::create_directories(folder_ / "results-bin");
+  for (const double first : {1.0, 3.0}) {
+    const Samples samples = of_five(first);
+    write_file(
+        folder_ / "a/new/sample.json",
+        fmt::format(R"({{"iters": {}, "times": {}}})", list(std::vector<double>(10, 1)), list(samples[0])));
+    criterion.push_back(read_any_results(folder_ / "a/new/sample.json"));
+    const std::string states = rows_of(samples, [&](std::size_t i, const std::vector<double>& row) {
+      const std::vector<float> floats(row.begin(), row.end());
+      const std::string name = fmt::format("results-bin/{}.bin", i);
+      write_file(folder_ / name,
+                 std::string(reinterpret_cast<const char*>(floats.data()), 4 * floats.size()));
+      return fmt::format(R"({{"name": "s{}", "summaries": [{{"tag": "nv/json/bin:nv/cold/sample_times",
+        "data": [{{"name": "filename", "value": "{}"}}]}}]}})",
+                         i, name);
+    });
+    nvbench.push_back(read(R"({"benchmarks": [{"name": "copy", "states": [)" + states + "]}]}"));
+  }
+  for (const auto* results : {&criterion, &nvbench}) {
+    const Comparison found = compare(results->at(0), results->at(1), {});
+    EXPECT_EQ(to_string(found.rows.at(0).standing), "slower") << found.rows[0].why;
+  }
+}
+
 TEST_F(ForeignResults, OfAnUnknownKindAreRefused) {
   EXPECT_THAT(reading("{\"rows\": []}"), says("schema"));
-  EXPECT_THAT(reading("{\"rows\": []}"),
-              says("files of these are read: assay, Google Benchmark, pytest-benchmark, nvbench, hyperfine, "
-                   "benchdnn, JMH, criterion, cargo-criterion, asv, llama-bench, Go, Catch2"));
+  EXPECT_THAT(
+      reading("{\"rows\": []}"),
+      says("\n  files of these are read: assay, Google Benchmark, pytest-benchmark, nvbench,\n"
+           "  hyperfine, benchdnn, JMH, criterion, cargo-criterion, asv, llama-bench, Go,\n  Catch2"));
   EXPECT_THAT(reading(""), says("results: is empty"));
   EXPECT_THAT(reading("perfect\n"),
               says("is neither JSON nor a text of a known format\n  files of these are"));

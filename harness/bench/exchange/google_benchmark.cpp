@@ -118,9 +118,11 @@ double seconds_per_unit(const JsonField& benchmark) {
   return seconds;
 }
 
-bool is_aggregate(const JsonField& benchmark) {
-  const auto name = benchmark.find("aggregate_name");
-  return name && name->value().is_string();
+/// A text or an integer; empty for anything else, such as a counter of that name.
+std::string field_in(const JsonField& benchmark, std::string_view member) {
+  const Json* const found = benchmark.value().find(member);
+  if (found == nullptr) return "";
+  return found->is_string() ? found->text() : found->is_integer() ? found->dump() : "";
 }
 
 bool says_yes(const JsonField& benchmark, std::string_view member) {
@@ -143,7 +145,8 @@ bool names_aggregate(std::string_view name, const Names& names) {
 }
 
 bool is_measurement(const JsonField& benchmark, const Names& names) {
-  if (is_aggregate(benchmark)) return false;
+  const Json* const aggregate = benchmark.value().find("aggregate_name");
+  if (aggregate != nullptr && aggregate->is_string()) return false;
   if (const auto type = benchmark.find("run_type")) return type->text() == "iteration";
   // Versions before 1.5 wrote no run_type; their aggregates can be told by their names alone.
   return !names_aggregate(benchmark.at("name").text(), names);
@@ -154,7 +157,7 @@ void describe_trial(TrialResult& trial, const JsonField& benchmark, const std::s
   if (const auto threads = benchmark.find("threads"); threads && threads->value().is_integer()) {
     trial.threads = static_cast<int>(threads->integer(1, 1 << 20));
   }
-  if (const auto ours = benchmark.find("assay")) {
+  if (const auto ours = benchmark.find("assay"); ours && ours->value().is_object()) {
     trial.operation = ours->text_or("operation", name);
     trial.key = with_present_names(name);
     trial.variant = with_present_names(ours->text_or("variant", ""));
@@ -180,7 +183,7 @@ bool take_report(TrialResult& trial, const JsonField& benchmark) {
   if (!failed && !says_yes(benchmark, "skipped")) return false;
   const std::string message = benchmark.text_or("error_message", benchmark.text_or("skip_message", ""));
   // Our writer marks every trial without a time as an error, since the format has no other word.
-  const bool ours = benchmark.find("assay").has_value();
+  const bool ours = benchmark.value().contains("assay") && benchmark.value().at("assay").is_object();
   const auto begins = [&](std::string_view start) { return message.starts_with(start); };
   const bool found =
       begins("disagrees") || begins("impossible: ") || begins("crashed: ") || begins("timed out: ");
@@ -195,12 +198,11 @@ void add_repetition(TrialResult& trial, const JsonField& benchmark) {
   const double unit = seconds_per_unit(benchmark);
   const auto time = benchmark.find("real_time");  // nothing for null
   if (!time && !benchmark.value().contains("real_time")) benchmark.refuse("has no \"real_time\"");
-  Slice slice{.seconds = time ? time->number() * unit : 0,
-              .cpu_seconds = processor_seconds(benchmark, "cpu_time", unit)};
+  Slice like{.seconds = unit, .cpu_seconds = processor_seconds(trial, benchmark, "cpu_time", unit)};
   if (const auto calls = benchmark.find("iterations"); calls && calls->value().is_integer()) {
-    slice.calls = std::max<Index>(1, calls->integer(0, std::numeric_limits<Index>::max()));
+    like.calls = std::max<Index>(1, calls->integer(0, std::numeric_limits<Index>::max()));
   }
-  if (trial.skipped.empty()) add_launch(trial, slice);
+  if (trial.skipped.empty()) add_samples(trial, {time ? time->number() : 0}, like);
   constexpr std::array fields{"family_index", "per_family_instance_index",
                               "repetitions",  "repetition_index",
                               "threads",      "iterations",
@@ -212,16 +214,13 @@ void add_repetition(TrialResult& trial, const JsonField& benchmark) {
 }
 
 /// Tells a benchmark from others of its name. Versions that write no families tell it by repetitions of one
-/// number alone; `seen` counts those.
-std::string identity_of(const JsonField& benchmark, const std::string& name,
-                        std::map<std::string, int>& seen) {
-  const auto number = [&](std::string_view member) {
-    const auto found = benchmark.find(member);
-    return found && found->value().is_integer() ? found->value().dump() : "";
-  };
-  const std::string family = number("family_index"), repetition = number("repetition_index");
-  if (!family.empty()) return fmt::format("{}\n{},{}", name, family, number("per_family_instance_index"));
-  return repetition.empty() ? name : fmt::format("{}\n{}", name, seen[name + '\n' + repetition]++);
+/// number alone, which `seen` counts; those that write no index have a longer name.
+std::string identity_of(const JsonField& row, const std::string& name, std::map<std::string, int>& seen) {
+  const std::string family = field_in(row, "family_index"), repetition = field_in(row, "repetition_index");
+  if (!family.empty())
+    return fmt::format("{}\n{},{}", name, family, field_in(row, "per_family_instance_index"));
+  if (!repetition.empty()) return fmt::format("{}\n{}", name, seen[name + '\n' + repetition]++);
+  return with_details(name, {{"label", field_in(row, "label")}, {"threads", field_in(row, "threads")}});
 }
 
 Machine machine_of(const JsonField& context) {
@@ -304,16 +303,22 @@ void read_google_benchmark(const ResultFile& file, Results& results) {
   const auto benchmarks = file.field.at("benchmarks").items();
   Names names;
   for (const JsonField& benchmark : benchmarks) names.insert(benchmark.at("name").text());
-  NamedTrials trials(results);
+  TrialPlaces places;
   std::map<std::string, int> seen;
   Names measured;
   const auto add = [&](const JsonField& benchmark) -> TrialResult& {
-    const std::string name = benchmark.text_or("run_name", benchmark.at("name").text()),
-                      identity = identity_of(benchmark, name, seen);
-    const bool is_new = !trials.has(identity);
-    TrialResult& trial = trials.at(identity, name);
+    const std::string name = benchmark.text_or("run_name", benchmark.at("name").text());
     measured.insert(name);
-    if (is_new) describe_trial(trial, benchmark, name);
+    const std::string identity = identity_of(benchmark, name, seen);
+    TrialResult& trial = trial_named(results, places, name, identity);
+    // A name with label and threads, where no index tells rows apart.
+    const bool has_index = identity.find('\n') != std::string::npos;
+    if (trial.launches.empty() && trial.skipped.empty()) {
+      describe_trial(trial, benchmark, name);
+      if (!has_index && identity != name) trial.note = identity;
+    } else if (!has_index) {
+      add_remark(trial, "rows of one name and without an index count as repetitions");
+    }
     add_repetition(trial, benchmark);
     return trial;
   };
@@ -321,9 +326,9 @@ void read_google_benchmark(const ResultFile& file, Results& results) {
     if (is_measurement(benchmark, names)) add(benchmark);
   }
   for (const JsonField& benchmark : benchmarks) {
-    if (!is_aggregate(benchmark) || benchmark.at("aggregate_name").text() != "median") continue;
+    if (field_in(benchmark, "aggregate_name") != "median") continue;
     if (measured.contains(benchmark.text_or("run_name", ""))) continue;
-    add(benchmark).remark = "reports aggregates alone, of which the median counts as a process start";
+    add_remark(add(benchmark), "reports aggregates alone, of which the median counts as a process start");
   }
 }
 

@@ -73,9 +73,10 @@ TEST(GoogleBenchmarkJson, MayHoldLongTimesInASmallUnit) {
 TEST(GoogleBenchmarkJson, TakesNoCounterForAField) {
   const std::string fields =
       R"("iterations": 9, "threads": 2, "real_time": 5, "cpu_time": 4, "time_unit": "us", )";
-  for (const char* counter : {"\"skipped\": 0.0", "\"skipped\": 1", "\"error_occurred\": 1.0",
-                              "\"aggregate_name\": 3", "\"threads\": 0.5", "\"iterations\": 2500.5",
-                              "\"time_unit\": 2", "\"name\": 3.5", "\"real_time\": 7", "\"label\": 1"}) {
+  for (const char* counter :
+       {"\"skipped\": 0.0", "\"skipped\": 1", "\"error_occurred\": 1.0", "\"aggregate_name\": 3",
+        "\"threads\": 0.5", "\"iterations\": 2500.5", "\"time_unit\": 2", "\"name\": 3.5", "\"real_time\": 7",
+        "\"label\": 1", "\"assay\": 1.5"}) {
     const Results read =
         results_in(R"({"context": {}, "benchmarks": [{"name": "A", )" + fields + counter + "}]}", "f");
     ASSERT_EQ(read.trials.size(), 1U) << counter;
@@ -115,6 +116,36 @@ TEST(GoogleBenchmarkJson, TellsBenchmarksOfOneNameApart) {
   const auto old = [](int repetition) { return fmt::format(R"("repetition_index": {})", repetition); };
   EXPECT_THAT(keys({old(0), old(1), old(0), old(1)}), ElementsAre("A (1): 2", "A (2): 2"));
   EXPECT_THAT(keys({old(0), old(1)}), ElementsAre("A: 2"));
+}
+
+/// Versions before 1.5, and other programs, write no index.
+TEST(GoogleBenchmarkJson, TellsRowsWithoutAnIndexApartByLabelAndThreads) {
+  const auto read = [](const std::vector<std::string>& members) {
+    std::string rows;
+    for (const std::string& one : members) rows += (rows.empty() ? "" : ",") + named_a(one);
+    return results_in(R"({"context": {}, "benchmarks": [)" + rows + "]}", "f").trials;
+  };
+  const std::string fast = R"("label": "lz4", "threads": 1)", slow = R"("label": "zstd", "threads": 1)";
+  const auto labels = read({fast, slow, fast, slow});
+  ASSERT_EQ(labels.size(), 2U);
+  EXPECT_EQ(labels[0].key, "A [label=lz4 threads=1]");
+  EXPECT_EQ(labels[1].key, "A [label=zstd threads=1]");
+  EXPECT_EQ(labels[1].launches.size(), 2U);
+  const auto threads = read({R"("threads": 1)", R"("threads": 8)"});
+  ASSERT_EQ(threads.size(), 2U);
+  EXPECT_EQ(threads[1].key, "A [threads=8]");
+  const auto equal = read({R"("threads": 1)", R"("threads": 1)"});
+  ASSERT_EQ(equal.size(), 1U);
+  EXPECT_EQ(equal[0].key, "A");
+  EXPECT_THAT(equal[0].remark, HasSubstr("rows of one name and without an index count as repetitions"));
+}
+
+TEST(GoogleBenchmarkJson, KeepsATimeBesideAProcessorTimeThatIsNone) {
+  const auto trial = results_in(one_benchmark(R"("real_time": 5, "cpu_time": -1)"), "f").trials.at(0);
+  ASSERT_EQ(trial.launches.size(), 1U);
+  EXPECT_DOUBLE_EQ(trial.launches[0].at(0).seconds, 5e-9);
+  EXPECT_EQ(trial.launches[0][0].cpu_seconds, 0);
+  EXPECT_THAT(trial.remark, HasSubstr("\"cpu_time\" is -1 and was left out"));
 }
 
 TEST(GoogleBenchmarkJson, TellsWhatIsLeftOutOnPurposeFromWhatFails) {

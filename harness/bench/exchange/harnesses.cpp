@@ -2,9 +2,11 @@
 // testing.B of Go, Catch2 and NVBench of C++; hyperfine, llama-bench and benchdnn.
 #include "assay/csv.hpp"
 #include "assay/error.hpp"
+#include "bench/compare/judge.hpp"
 #include "bench/exchange/read_results.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/limits.hpp"
+#include "core/statistics/statistics.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>
@@ -13,10 +15,13 @@
 #include <array>
 #include <bit>
 #include <cctype>
-#include <cstdint>
+#include <cmath>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
+#include <regex>
+#include <span>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -24,26 +29,22 @@
 #include <vector>
 
 namespace assay {
-namespace {
 
-using Details = std::vector<std::pair<std::string, std::string>>;
-/// "copy [size=3 dir=FWD]": the name with the details that its words do not hold already.
 std::string with_details(const std::string& name, const Details& details) {
-  const auto says = [&](const std::string& word) {
-    const auto goes_on = [&](std::size_t at) {
-      return at < name.size() && std::isalnum(static_cast<unsigned char>(name[at])) != 0;
-    };
-    for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1)) {
-      if (!(at > 0 && goes_on(at - 1)) && !goes_on(at + word.size())) return true;
-    }
-    return false;
+  const auto words_of = [](std::string text) {
+    std::ranges::replace_if(
+        text, [](unsigned char c) { return std::isalnum(c) == 0; }, ' ');
+    return ' ' + text + ' ';
   };
   std::string out;
   for (const auto& [key, value] : details) {
-    if (!value.empty() && !says(value)) out += fmt::format("{}{}={}", out.empty() ? "" : " ", key, value);
+    const bool is_said = words_of(name).find(words_of(value)) != std::string::npos;
+    if (!value.empty() && !is_said) out += fmt::format("{}{}={}", out.empty() ? "" : " ", key, value);
   }
   return out.empty() ? name : fmt::format("{} [{}]", name, out);
 }
+
+namespace {
 
 /// The members of an object as details: texts as they are, other values as JSON.
 Details details_in(const std::optional<JsonField>& object) {
@@ -54,11 +55,13 @@ Details details_in(const std::optional<JsonField>& object) {
   return out;
 }
 
-/// Returns the numbers of an array; NaN for null.
+/// Returns the numbers of an array; NaN for null, and for texts, such as "NaN" of JMH.
 std::vector<double> samples_in(const JsonField& array) {
   std::vector<double> out;
-  for (const JsonField& item : array.items())
-    out.push_back(item.value().is_null() ? std::numeric_limits<double>::quiet_NaN() : item.number());
+  for (const JsonField& item : array.items()) {
+    const bool is_none = item.value().is_null() || item.value().is_string();
+    out.push_back(is_none ? std::numeric_limits<double>::quiet_NaN() : item.number());
+  }
   return out;
 }
 
@@ -68,7 +71,8 @@ std::vector<JsonField> items_of(const JsonField& field) {
 }
 
 void note(Machine& machine, const char* fact, const std::string& value) {
-  if (!value.empty()) machine.facts.push_back({fact, value, true});
+  if (!value.empty() && fact_value(machine.facts, fact) != value)
+    machine.facts.push_back({fact, value, true});
 }
 
 /// Samples of several calls each: their sums, and how many calls each has.
@@ -76,10 +80,21 @@ void add_sums(TrialResult& trial, const JsonField& sums, const JsonField& calls,
   const std::vector<double> times = samples_in(sums), counts = samples_in(calls);
   if (times.size() != counts.size())
     calls.refuse(fmt::format("has {} items, the times {}", counts.size(), times.size()));
-  Launch launch;
-  for (std::size_t i = 0; i < times.size(); ++i)
-    add_slice(trial, launch, {.seconds = counts[i] > 0 ? times[i] * unit / counts[i] : 0});
-  add_launch(trial, std::move(launch));
+  std::vector<double> samples;
+  for (std::size_t i = 0; i < times.size(); ++i) samples.push_back(counts[i] > 0 ? times[i] / counts[i] : 0);
+  add_samples(trial, samples, {.seconds = unit});
+}
+
+/// Appends an estimate with the ends of its interval of at least 95 %, as a launch each: the range of ratios
+/// to three others, by which standings are given, covers 90 % then. Without ends it stands alone.
+void add_estimate(Results& out, double seconds, double low, double high) {
+  std::vector<double> times{low, seconds, high};
+  if (!(low > 0 && low <= seconds && seconds <= high)) times = {seconds};
+  // Launches are compared beside those of other trials, and in one order their ends would cancel.
+  for (std::size_t i = out.trials.size() % 6; i > 0; --i) std::ranges::next_permutation(times);
+  add_samples(out.trials.back(), times);
+  add_remark(out.trials.back(), times.size() > 1 ? "an estimate and its bounds count as three process starts"
+                                                 : "one number stands for all of its samples");
 }
 
 /// The value of an attribute of an element of XML; empty where it has none.
@@ -101,46 +116,27 @@ std::string attribute(std::string_view element, std::string_view name) {
 /// Describes the exit codes; empty where all are 0. A run that a signal ended has no code.
 std::string failed_runs(const JsonField& command) {
   const auto codes = command.find("exit_codes");
-  if (!codes) return {};
-  const auto all = codes->items();
-  std::string first;
-  std::size_t failed = 0;
-  for (const JsonField& code : all) {
-    const bool killed = code.value().is_null();
-    if (!killed && code.integer(-(1L << 31), 1L << 31) == 0) continue;
-    ++failed;
-    if (first.empty()) first = killed ? "was ended by a signal" : "exits with code " + code.value().dump();
-  }
-  return failed == 0 ? std::string()
-                     : fmt::format("{} of {} runs failed; the first {}", failed, all.size(), first);
+  std::vector<JsonField> failed = codes ? codes->items() : std::vector<JsonField>();
+  const std::size_t runs = failed.size();
+  std::erase_if(failed, [](const JsonField& code) {
+    return !code.value().is_null() && code.integer(-(1L << 31), 1L << 31) == 0;
+  });
+  if (failed.empty()) return {};
+  const Json& code = failed.front().value();
+  return fmt::format("{} of {} runs failed; the first {}", failed.size(), runs,
+                     code.is_null() ? "was ended by a signal" : "exits with code " + code.dump());
 }
 
 Machine machine_of_session(const JsonField& info) {
   Machine machine;
   machine.facts.push_back({"host", info.text_or("node", ""), false});
-  machine.facts.push_back({"python", info.text_or("python_version", ""), true});
+  note(machine, "python", info.text_or("python_version", ""));
   // Versions before 3.4 have the processor's name alone.
   const auto processor = info.find("cpu");
   if (!processor || !processor->value().is_object()) return machine;
-  machine.facts.push_back(
-      {"processor", processor->text_or("brand_raw", processor->text_or("brand", "")), true});
+  note(machine, "processor", processor->text_or("brand_raw", processor->text_or("brand", "")));
   note_cores(machine, processor->find("count"));
   return machine;
-}
-
-Launch launch_of(const JsonField& stats, TrialResult& trial) {
-  Launch launch;
-  Index calls = 1;
-  if (const auto iterations = stats.find("iterations")) calls = iterations->integer(1, Index{1} << 50);
-  if (const auto data = stats.find("data")) {
-    for (const double seconds : samples_in(*data))
-      add_slice(trial, launch, {.seconds = seconds, .calls = calls});
-  } else {
-    add_slice(trial, launch, {.seconds = stats.at("median").number(), .calls = calls});
-    trial.remark =
-        "holds no times of single rounds, which --benchmark-save-data keeps: their median stands alone";
-  }
-  return launch;
 }
 
 /// A value of a summary. All are written as text, since JSON's numbers would cut long integers.
@@ -162,7 +158,7 @@ double seconds_in(const JsonField& field) {
 }
 
 /// Reads the file of sample times that a summary names, relative to the folder of the results.
-Launch sample_times(const JsonField& summary, const std::filesystem::path& folder, TrialResult& trial) {
+std::vector<double> sample_times(const JsonField& summary, const std::filesystem::path& folder) {
   const auto name = value_of(summary, "filename");
   if (!name) return {};
   std::filesystem::path file = folder / name->text();
@@ -179,131 +175,99 @@ Launch sample_times(const JsonField& summary, const std::filesystem::path& folde
                 fmt::format("is cut off: {} bytes are no whole number of 4-byte floats", bytes.size()),
                 "write it again with --jsonbin");
   }
-  Launch launch;
-  for (std::size_t at = 0; at < bytes.size(); at += sizeof(float)) {
-    std::uint32_t word = 0;
-    for (std::size_t byte = 0; byte < sizeof(word); ++byte)
-      word |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at + byte])) << (8 * byte);
-    add_slice(trial, launch, {.seconds = static_cast<double>(std::bit_cast<float>(word))});
-  }
-  return launch;
+  static_assert(std::endian::native == std::endian::little, "as the file");
+  std::vector<float> times(bytes.size() / sizeof(float));
+  std::memcpy(times.data(), bytes.data(), bytes.size());
+  return {times.begin(), times.end()};
 }
 
-void add_state(TrialResult& trial, const JsonField& state, const std::filesystem::path& folder) {
+void add_state(TrialResult& trial, Machine& machine, const JsonField& state,
+               const std::filesystem::path& folder) {
   if (const auto skipped = state.find("is_skipped"); skipped && skipped->boolean()) {
     trial.skipped = "reports: " + state.text_or("skip_reason", "skipped");
     return;
   }
   const auto summaries = state.find("summaries");
   if (!summaries) state.refuse("has no \"summaries\"");
-  std::map<std::string, double, std::less<>> times;
+  // The first of these that is a time stands for all, where there are no samples.
   constexpr std::array<std::string_view, 5> tags{"nv/cold/time/gpu/median", "nv/cold/time/gpu/mean",
                                                  "nv/cpu_only/time/cpu/median", "nv/cpu_only/time/cpu/mean",
                                                  "nv/batch/time/gpu/mean"};
+  std::pair best{tags.size(), 0.0};
+  std::string source;
   for (const JsonField& summary : summaries->items()) {
     const std::string tag = summary.at("tag").text();
-    if (tag.starts_with("nv/json/bin:") && tag.ends_with("sample_times")) {
-      if (Launch launch = sample_times(summary, folder, trial); !launch.empty()) {
-        trial.launches.push_back(std::move(launch));
-        return;
-      }
-    }
-    if (std::ranges::find(tags, tag) == tags.end()) continue;
-    if (const auto value = value_of(summary, "value")) times[tag] = seconds_in(*value);
+    if (tag.starts_with("nv/json/bin:") && tag.ends_with("sample_times"))
+      add_samples(trial, sample_times(summary, folder));
+    const auto rank = static_cast<std::size_t>(std::ranges::find(tags, tag) - tags.begin());
+    const auto value = rank < best.first ? value_of(summary, "value") : std::nullopt;
+    const double seconds = value ? seconds_in(*value) : 0;
+    if (seconds > 0 && seconds <= most_seconds) best = {rank, seconds};
+    source = !trial.launches.empty() ? tag : best.first < tags.size() ? tags[best.first] : "";
+    if (!trial.launches.empty()) break;
   }
-  for (const std::string_view tag : tags) {
-    const auto time = times.find(tag);
-    if (time == times.end() || !(time->second > 0 && time->second <= most_seconds)) continue;
-    trial.launches.push_back({Slice{.seconds = time->second}});
-    trial.remark = fmt::format("holds no sample times, which --jsonbin writes: {} stands alone", tag);
+  if (source.empty()) {
+    trial.skipped = "reports no time";
     return;
   }
-  trial.skipped = "reports no time";
+  note(machine, "clock", source.find("cpu_only") == std::string::npos ? "GPU time" : "wall time");
+  if (!trial.launches.empty()) return;
+  add_samples(trial, {best.second});
+  add_remark(trial, fmt::format("holds no sample times, which --jsonbin writes: {} stands alone", source));
 }
 
-std::vector<std::string_view> split_at_commas(std::string_view line) {
-  std::vector<std::string_view> fields;
+std::vector<std::string> split_at_commas(std::string_view line) {
+  std::vector<std::string> fields;
   bool quoted = false;
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= line.size(); ++i) {
     if (i < line.size() && line[i] == '"') quoted = !quoted;
     if (i < line.size() && (quoted || line[i] != ',')) continue;
-    fields.push_back(line.substr(begin, i - begin));
+    fields.emplace_back(line.substr(begin, i - begin));
     begin = i + 1;
   }
   return fields;
 }
 
-/// The positions of the fields that are read, in a template such as
-/// `perf,%engine%,%impl%,%name%,%prb%,%Gops%,%-time%,%0time%`.
-struct PerfTemplate {
-  std::size_t fields = 0;
-  std::optional<std::size_t> problem, name, implementation, time;
-  std::vector<std::pair<std::string, std::size_t>> details;  ///< the other fields that say what was run
-  bool is_average = false;
-};
+constexpr std::array<std::string_view, 3> problem_words{"%prb%", "%desc%", "%DESC%"},
+    time_words{"%0time%", "%-time%", "%time%"};
 
-/// Whether a field says what was run. The others are measured, or say how it was computed.
-bool is_detail(std::string_view word) {
-  constexpr std::array measured{"time",   "ops",   "flops", "bw",   "freq",
-                                "clocks", "bytes", "idx",   "perf", "driver"};
-  return word.starts_with('%') && std::ranges::none_of(measured, [&](std::string_view part) {
-           return word.find(part) != std::string_view::npos;
-         });
+/// The position of the first of these words in the template, its size where it has none.
+std::size_t position_of(std::span<const std::string_view> words, const std::vector<std::string>& form) {
+  for (const std::string_view word : words) {
+    const auto found = std::ranges::find(form, word);
+    if (found != form.end()) return static_cast<std::size_t>(found - form.begin());
+  }
+  return form.size();
 }
 
-PerfTemplate template_of(std::string_view line, const std::string& where) {
-  PerfTemplate found;
-  const auto words = split_at_commas(line);
-  found.fields = words.size();
-  std::optional<std::size_t> fastest;
-  const std::map<std::string_view, std::optional<std::size_t>*> places{{"%prb%", &found.problem},
-                                                                       {"%desc%", &found.problem},
-                                                                       {"%DESC%", &found.problem},
-                                                                       {"%name%", &found.name},
-                                                                       {"%impl%", &found.implementation},
-                                                                       {"%0time%", &found.time},
-                                                                       {"%-time%", &fastest},
-                                                                       {"%time%", &fastest}};
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string_view word = words[i];
-    if (const auto place = places.find(word); place != places.end()) {
-      *place->second = i;
-    } else if (is_detail(word)) {
-      found.details.emplace_back(word.substr(1, word.size() - 2), i);
-    }
-  }
-  found.is_average = found.time.has_value();
-  if (!found.time) found.time = fastest;
-  if (words.front() != "perf" || !found.problem || !found.time) {
+/// Returns the words of a template such as `perf,%engine%,%impl%,%name%,%prb%,%Gops%,%-time%,%0time%`.
+std::vector<std::string> template_of(std::string_view line, const std::string& where) {
+  std::vector<std::string> form = split_at_commas(line);
+  if (form.front() != "perf" ||
+      std::max(position_of(problem_words, form), position_of(time_words, form)) == form.size()) {
     throw Error(where, fmt::format("the template \"{}\" lacks what is read", line),
                 "run benchdnn without --perf-template, or with one that begins with perf and holds %prb% and "
                 "%0time%, with commas between");
   }
-  return found;
+  return form;
 }
 
 /// Returns the fields of a line. The problem is not quoted and may hold commas.
-std::vector<std::string> fields_of(std::string_view line, const PerfTemplate& form,
+std::vector<std::string> fields_of(std::string_view line, const std::vector<std::string>& form,
                                    const std::string& where) {
-  const auto parts = split_at_commas(line);
-  if (parts.size() < form.fields) {
+  std::vector<std::string> fields = split_at_commas(line);
+  if (fields.size() < form.size()) {
     throw Error(where,
-                fmt::format("\"{}\" has {} fields where the template before it has {}", line, parts.size(),
-                            form.fields),
+                fmt::format("\"{}\" has {} fields where the template before it has {}", line, fields.size(),
+                            form.size()),
                 "keep all that benchdnn prints");
   }
-  const std::size_t extra = parts.size() - form.fields;
-  std::vector<std::string> fields;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const bool goes_on = i > *form.problem && i <= *form.problem + extra;
-    if (goes_on) {
-      fields.back() += ',';
-      fields.back() += parts[i];
-    } else {
-      fields.emplace_back(parts[i]);
-    }
-  }
+  const std::size_t problem = position_of(problem_words, form);
+  const std::size_t extra = fields.size() - form.size();
+  for (std::size_t i = 1; i <= extra; ++i) fields[problem] += ',' + fields[problem + i];
+  const auto next = fields.begin() + static_cast<std::ptrdiff_t>(problem) + 1;
+  fields.erase(next, next + static_cast<std::ptrdiff_t>(extra));
   for (std::string& field : fields) std::erase(field, '"');
   return fields;
 }
@@ -313,39 +277,48 @@ std::vector<std::string> fields_of(std::string_view line, const PerfTemplate& fo
 // A mode that counts operations per time is turned into time per operation, so that less is better in all.
 void read_jmh(const ResultFile& file, Results& out) {
   for (const JsonField& row : file.field.items()) {
+    Details details{{"mode", row.text_or("mode", "")}};
+    if (const auto threads = row.find("threads"); threads && threads->value().dump() != "1")
+      details.emplace_back("threads", threads->value().dump());
+    for (auto& one : details_in(row.find("params"))) details.push_back(std::move(one));
+    TrialResult& trial = new_trial(out, row.at("benchmark").text(), details);
     const JsonField metric = row.at("primaryMetric"), unit = metric.at("scoreUnit");
     const std::string word = unit.text();
     const bool is_rate = word.starts_with("ops/");
     const double seconds = seconds_in_unit(is_rate ? word.substr(4) : word.substr(0, word.find('/')));
     if (seconds <= 0)
       unit.refuse(fmt::format("is {}, must be a time per operation, or operations per time", word));
-    Details details{{"mode", row.text_or("mode", "")}};
-    if (const auto threads = row.find("threads"); threads && threads->value().dump() != "1")
-      details.emplace_back("threads", threads->value().dump());
-    for (auto& one : details_in(row.find("params"))) details.push_back(std::move(one));
-    TrialResult& trial = new_trial(out, with_details(row.at("benchmark").text(), details));
-    const auto slice = [&](double score) {
-      return Slice{.seconds = !is_rate ? score * seconds : score > 0 ? seconds / score : 0};
+    const auto times_of = [&](std::vector<double> scores) {
+      for (double& score : scores) score = is_rate ? 1 / score : score;
+      return scores;
     };
-    if (const auto forks = metric.find("rawData"); forks && !forks->value().empty()) {
-      for (const JsonField& fork : forks->items()) {
-        Launch launch;
-        for (const double score : samples_in(fork)) add_slice(trial, launch, slice(score));
-        add_launch(trial, std::move(launch));
-      }
-    } else {
-      add_launch(trial, slice(metric.number_or("score", 0)));
-      trial.remark = "holds no times of single iterations: its score counts as one process start";
+    const auto raw = metric.find("rawData");
+    const std::vector<JsonField> forks = raw ? raw->items() : std::vector<JsonField>();
+    if (const auto others = row.find("secondaryMetrics"))
+      for (const auto& [name, other] : others->members())
+        if (const Json* const score = other.value().find("score"); score != nullptr && score->is_number())
+          trial.figures[name] = score->number();
+    // Iterations tell of the noise within a fork alone, but are all that few forks have.
+    for (const JsonField& fork : forks)
+      add_samples(trial, times_of(samples_in(fork)), {.seconds = seconds},
+                  forks.size() < fewest_launches ? most_sample_launches : 1);
+    if (forks.empty()) {
+      add_samples(trial, times_of({metric.number_or("score", 0)}), {.seconds = seconds});
+      add_remark(trial, "holds no times of single iterations: its score counts as one process start");
     }
-    if (out.machine.facts.empty()) note(out.machine, "JVM", row.text_or("vmVersion", ""));
+    note(out.machine, "JVM", row.text_or("vmVersion", ""));
   }
 }
 
 void read_criterion(const ResultFile& file, Results& out) {
-  // target/criterion/NAME/new/sample.json
-  const auto folder = std::filesystem::absolute(file.path).parent_path();
-  add_sums(new_trial(out, folder.parent_path().filename().string()), file.field.at("times"),
-           file.field.at("iters"), 1e-9);
+  // target/criterion/GROUP/FUNCTION/VALUE/new/sample.json, where some of the three may be missing
+  const auto folder = std::filesystem::absolute(file.path).parent_path(), named = folder.parent_path();
+  std::string name =
+      folder.filename() == "new" || folder.filename() == "base" ? named.filename().string() : "benchmark";
+  for (auto above = named; above.has_relative_path(); above = above.parent_path()) {
+    if (above.filename() == "criterion") name = named.lexically_relative(above).generic_string();
+  }
+  add_sums(new_trial(out, name), file.field.at("times"), file.field.at("iters"), 1e-9);
 }
 
 void read_cargo_criterion(const ResultFile& file, Results& out) {
@@ -392,16 +365,19 @@ void read_asv(const ResultFile& file, Results& out) {
         rest /= choices.size();
       }
       TrialResult& trial = new_trial(out, set.empty() ? name : fmt::format("{}({})", name, set));
-      if (!name.substr(name.rfind('.') + 1).starts_with("time")) {
-        trial.skipped = "reports: no time, but what its name tracks";
+      const auto bound = [&](const char* column) {
+        const auto bounds = cell(column);
+        const Json* const one = bounds && i < bounds->value().size() ? &bounds->value().at(i) : nullptr;
+        return one != nullptr && one->is_number() ? one->number() : 0;
+      };
+      if (const std::string own = name.substr(name.rfind('.') + 1); !own.starts_with("time")) {
+        trial.skipped = "reports no time, but what its name tracks";
+        if (std::isfinite(values[i])) trial.figures[own.substr(0, own.find('_'))] = values[i];
       } else if (i < all.size() && all[i].value().is_array()) {
-        Launch launch;
-        for (const double seconds : samples_in(all[i])) add_slice(trial, launch, {.seconds = seconds});
-        add_launch(trial, std::move(launch));
+        add_samples(trial, samples_in(all[i]));
       } else {
-        add_launch(trial, Slice{.seconds = values[i]});
-        if (trial.remark.empty())
-          trial.remark = "holds no samples, which --record-samples keeps: their median stands alone";
+        add_estimate(out, values[i], bound("stats_ci_99_a"), bound("stats_ci_99_b"));
+        add_remark(trial, "holds no samples, which --record-samples keeps");
       }
     }
   }
@@ -409,21 +385,13 @@ void read_asv(const ResultFile& file, Results& out) {
 
 void read_llama_bench(const ResultFile& file, Results& out) {
   for (const JsonField& row : items_of(file.field)) {
-    Details details;
-    for (const auto& [key, value] : details_in(row)) {
-      // All that was asked for; the others describe the machine and what was measured.
-      const bool is_asked = key.starts_with("n_") || key.starts_with("type_") || key.starts_with("use_") ||
-                            key == "flash_attn" || key == "split_mode" || key == "main_gpu" ||
-                            key == "no_kv_offload" || key == "tensor_split" || key == "embeddings" ||
-                            key == "cpu_mask" || key == "poll";
-      if (is_asked) details.emplace_back(key, value);
-    }
-    TrialResult& trial = new_trial(
-        out,
-        with_details(std::filesystem::path(row.at("model_filename").text()).filename().string(), details));
-    for (const double nanoseconds : samples_in(row.at("samples_ns")))
-      add_launch(trial, Slice{.seconds = nanoseconds * 1e-9});
-    if (!out.machine.facts.empty()) continue;
+    Details details = details_in(row);
+    // Whatever is no measurement says what a row is, in versions to come as well.
+    static const std::regex measured("^(avg|stddev|samples|build)_|_info$|^test_time$|^model_filename$");
+    std::erase_if(details, [](const auto& one) { return std::regex_search(one.first, measured); });
+    const std::filesystem::path model = row.at("model_filename").text();
+    TrialResult& trial = new_trial(out, model.filename().string(), details);
+    add_samples(trial, samples_in(row.at("samples_ns")), {.seconds = 1e-9});
     note(out.machine, "processor", row.text_or("cpu_info", ""));
     note(out.machine, "device", row.text_or("gpu_info", ""));
     out.commit = row.text_or("build_commit", "unknown");
@@ -431,7 +399,7 @@ void read_llama_bench(const ResultFile& file, Results& out) {
 }
 
 void read_go(const ResultFile& file, Results& out) {
-  NamedTrials trials(out);
+  TrialPlaces places;
   std::string package;
   std::istringstream lines(file.text);
   for (std::string line; std::getline(lines, line);) {
@@ -439,7 +407,7 @@ void read_go(const ResultFile& file, Results& out) {
       return std::string(csv::trimmed(std::string_view(line).substr(key.size())));
     };
     if (line.starts_with("pkg: ")) package = told("pkg: ");
-    if (line.starts_with("cpu: ") && out.machine.facts.empty()) note(out.machine, "processor", told("cpu: "));
+    if (line.starts_with("cpu: ")) note(out.machine, "processor", told("cpu: "));
     if (!line.starts_with("Benchmark")) continue;
     std::istringstream words(line);
     std::string name, value, unit;
@@ -448,9 +416,9 @@ void read_go(const ResultFile& file, Results& out) {
     while (words >> value >> unit) {
       const auto number = number_from<double>(value);
       if (!number) continue;
-      TrialResult& trial = trials.at(package.empty() ? name : package + "." + name);
+      TrialResult& trial = trial_named(out, places, package.empty() ? name : package + "." + name);
       if (unit == "ns/op") {
-        add_launch(trial, Slice{.seconds = *number * 1e-9, .calls = std::max<Index>(1, calls)});
+        add_samples(trial, {*number}, {.seconds = 1e-9, .calls = std::max<Index>(1, calls)});
       } else {
         trial.figures[unit] = *number;
       }
@@ -463,13 +431,19 @@ void read_catch2(const ResultFile& file, Results& out) {
   std::string_view rest = file.text;
   for (std::size_t begin = rest.find('<'); begin != std::string_view::npos; begin = rest.find('<')) {
     rest.remove_prefix(begin);
-    const std::string_view element = rest.substr(0, rest.find('>'));
+    std::size_t end = rest.find('>');
+    const auto is_quoted = [&] { return std::ranges::count(rest.substr(0, end), '"') % 2 != 0; };
+    while (end != std::string_view::npos && is_quoted()) end = rest.find('>', end + 1);
+    const std::string_view element = rest.substr(0, end);
     rest.remove_prefix(element.size());
     if (element.starts_with("<TestCase ")) test = attribute(element, "name");
     if (element.starts_with("<BenchmarkResults ")) new_trial(out, test + "/" + attribute(element, "name"));
     if (!element.starts_with("<mean ") || out.trials.empty()) continue;
-    const auto nanoseconds = number_from<double>(attribute(element, "value"));
-    add_launch(out.trials.back(), Slice{.seconds = nanoseconds.value_or(0) * 1e-9});
+    const auto value = [&](std::string_view name) {
+      return number_from<double>(attribute(element, name)).value_or(0);
+    };
+    add_estimate(out, value("value") * 1e-9, value("ci") >= 0.95 ? value("lowerBound") * 1e-9 : 0,
+                 value("upperBound") * 1e-9);
   }
 }
 
@@ -477,25 +451,26 @@ void read_catch2(const ResultFile& file, Results& out) {
 // failed trial.
 void read_hyperfine(const ResultFile& file, Results& out) {
   for (const JsonField& command : file.field.at("results").items()) {
-    TrialResult& trial =
-        new_trial(out, with_details(command.at("command").text(), details_in(command.find("parameters"))));
+    TrialResult& trial = new_trial(out, command.at("command").text(), details_in(command.find("parameters")));
     if (const std::string failed = failed_runs(command); !failed.empty()) {
       trial.failed = true;
       trial.skipped = "reports an error: " + failed;
       continue;
     }
-    const double cpu_seconds = processor_seconds(command, "user") + processor_seconds(command, "system");
-    if (const auto times = command.find("times")) {
-      for (const double seconds : samples_in(*times))
-        add_launch(trial, Slice{.seconds = seconds, .cpu_seconds = cpu_seconds});
-    } else {
-      add_launch(trial, Slice{.seconds = command.at("median").number(), .cpu_seconds = cpu_seconds});
-      trial.remark = "holds no times of single runs: their median counts as one process start";
+    for (const auto& [name, values] : command.members()) {
+      if (values.value().is_array() && !values.value().empty() && name != "times" && name != "exit_codes")
+        trial.figures[name] = median(values.numbers());
     }
+    const double cpu_seconds =
+        processor_seconds(trial, command, "user") + processor_seconds(trial, command, "system");
+    const auto times = command.find("times");
+    add_samples(trial, times ? samples_in(*times) : std::vector{command.at("median").number()},
+                {.seconds = 1, .cpu_seconds = trial.remark.empty() ? cpu_seconds : 0});
+    if (!times) add_remark(trial, "holds no times of single runs: their median counts as one process start");
   }
 }
 
-// A test is a trial, and its rounds are slices of one launch.
+// A test is a trial, and its rounds are launches.
 void read_pytest_benchmark(const ResultFile& file, Results& out) {
   out.machine = machine_of_session(file.field.at("machine_info"));
   if (const auto info = file.field.find("commit_info")) {
@@ -504,14 +479,21 @@ void read_pytest_benchmark(const ResultFile& file, Results& out) {
   }
   out.date = file.field.text_or("datetime", "");
   for (const JsonField& test : file.field.at("benchmarks").items()) {
-    TrialResult& trial = new_trial(
-        out, with_details(test.text_or("fullname", test.at("name").text()), details_in(test.find("params"))));
-    add_launch(trial, launch_of(test.at("stats"), trial));
+    TrialResult& trial =
+        new_trial(out, test.text_or("fullname", test.at("name").text()), details_in(test.find("params")));
+    const JsonField stats = test.at("stats");
+    const auto calls = stats.find("iterations"), data = stats.find("data"), options = test.find("options");
+    add_samples(trial, data ? samples_in(*data) : std::vector{stats.at("median").number()},
+                {.seconds = 1, .calls = calls ? calls->integer(1, Index{1} << 50) : 1});
+    if (!data)
+      add_remark(trial, "holds no rounds, which --benchmark-save-data keeps: their median stands alone");
+    const std::string timer = options ? options->text_or("timer", "") : "";
+    note(out.machine, "clock", timer.empty() || timer == "perf_counter" ? "wall time" : "time by " + timer);
   }
 }
 
-// A state is a trial. Its sample times, which `--jsonbin` writes to files beside it, are slices of one
-// launch. Without them the median, or else the mean, is the only time.
+// A state is a trial, and its sample times, which `--jsonbin` writes to files beside it, are launches.
+// Without them the median, or else the mean, is the only time.
 void read_nvbench(const ResultFile& file, Results& out) {
   if (const auto devices = file.field.find("devices")) {
     for (const JsonField& device : devices->items())
@@ -520,7 +502,7 @@ void read_nvbench(const ResultFile& file, Results& out) {
   for (const JsonField& benchmark : file.field.at("benchmarks").items()) {
     const std::string name = benchmark.at("name").text();
     for (const JsonField& state : benchmark.at("states").items())
-      add_state(new_trial(out, fmt::format("{} [{}]", name, state.at("name").text())), state,
+      add_state(new_trial(out, fmt::format("{} [{}]", name, state.at("name").text())), out.machine, state,
                 file.path.parent_path());
   }
 }
@@ -529,8 +511,8 @@ void read_nvbench(const ResultFile& file, Results& out) {
 // one slice, its average time. The template that benchdnn prints first names the fields of a line; since 2026
 // a row of their names follows it.
 void read_benchdnn(const ResultFile& file, Results& out) {
-  NamedTrials trials(out);
-  std::optional<PerfTemplate> form;
+  TrialPlaces places;
+  std::vector<std::string> form;
   std::istringstream lines(file.text);
   std::size_t line_number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -538,31 +520,36 @@ void read_benchdnn(const ResultFile& file, Results& out) {
     if (line.ends_with('\r')) line.pop_back();
     if (line.starts_with("Output template: ") || line.starts_with("Template entries: "))
       form = template_of(std::string_view(line).substr(line.find(": ") + 2), at);
-    if (!line.starts_with("perf,") || line.starts_with("perf,engine,")) continue;
-    if (!form) {
+    if (!line.starts_with("perf,")) continue;
+    if (form.empty()) {
       throw Error(at, "no line \"Output template: …\" stands before it, which says what its fields are",
                   "keep all that benchdnn prints");
     }
-    const auto fields = fields_of(line, *form, at);
-    const std::string& milliseconds = fields[*form->time];
-    const std::optional<double> time = number(milliseconds);
-    if (!time || !(*time >= 0 && *time * 1e-3 <= most_seconds)) {
-      throw Error(at, fmt::format("the time is \"{}\", must be milliseconds", milliseconds),
+    const auto fields = fields_of(line, form, at);
+    const std::size_t time = position_of(time_words, form);
+    if (fields[time].ends_with("time")) continue;  // a row of names
+    const std::optional<double> milliseconds = number(fields[time]);
+    if (!milliseconds && fields[time] != "nan" && fields[time] != "inf") {
+      throw Error(at, fmt::format("the time is \"{}\", must be milliseconds", fields[time]),
                   "keep all that benchdnn prints");
     }
-    std::string name = fields[*form->problem];
-    if (form->name && !fields[*form->name].empty() && name.find(fields[*form->name]) == std::string::npos)
-      name = fields[*form->name] + ' ' + name;
-    Details details;
-    for (const auto& [key, field] : form->details) {
+    std::string name = fields[position_of(problem_words, form)], implementation;
+    Details details;  // no more names, nothing measured, nor how it was computed
+    static const std::regex others(
+        "^[^%]|prb|desc|DESC|name|impl|time|ops|flops|bw|freq|clocks|bytes|idx|perf|driver");
+    for (std::size_t i = 0; i < form.size(); ++i) {
+      const std::string& word = form[i];
+      if (word == "%impl%") implementation = fields[i];
+      if (word == "%name%" && name.find(fields[i]) == std::string::npos) name = fields[i] + ' ' + name;
       // The processor is the usual engine, which %prb% leaves out as well.
-      if (key != "engine" || fields[field] != "cpu") details.emplace_back(key, fields[field]);
+      if (!std::regex_search(word, others) && !(word == "%engine%" && fields[i] == "cpu"))
+        details.emplace_back(word.substr(1, word.size() - 2), fields[i]);
     }
-    TrialResult& trial = trials.at(with_details(name, details));
-    if (form->implementation) trial.note = fields[*form->implementation];
-    if (*time > 0) trial.launches.push_back({Slice{.seconds = *time * 1e-3}});
-    trial.remark = form->is_average ? "an average of its calls stands for each process start"
-                                    : "the fastest of its calls stands for each process start";
+    TrialResult& trial = trial_named(out, places, with_details(name, details));
+    trial.note = implementation;
+    add_remark(trial, form[time] == "%0time%" ? "an average of its calls stands for each process start"
+                                              : "the fastest of its calls stands for each process start");
+    add_samples(trial, {milliseconds.value_or(0)}, {.seconds = 1e-3});
   }
 }
 

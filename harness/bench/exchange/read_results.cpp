@@ -6,12 +6,14 @@
 #include "bench/measure/results_fields.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
+#include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -35,28 +37,24 @@ const std::vector<ResultFormat>& result_formats() {
       {.name = "Google Benchmark",
        .about = "read from Google Benchmark's JSON; each repetition counts as a process start",
        .marks = {{"context", "an object"}, {"benchmarks", "an array"}},
-       .rows = "benchmarks",
        .row = "measurement: aggregates alone cannot be compared",
        .remedy = "write it again with --benchmark_out=FILE --benchmark_out_format=json",
        .read = read_google_benchmark},
       {.name = "pytest-benchmark",
-       .about = "read from pytest-benchmark's JSON; the rounds of a test are slices of one process start",
+       .about = "read from pytest-benchmark's JSON; each round counts as a process start",
        .marks = {{"machine_info", "an object"}, {"benchmarks", "an array"}},
-       .rows = "benchmarks",
        .row = "test",
        .remedy = "write it again with pytest --benchmark-json=FILE",
        .read = read_pytest_benchmark},
       {.name = "nvbench",
-       .about = "read from NVBench's JSON; the samples of a state are slices of one process start",
+       .about = "read from NVBench's JSON; each sample counts as a process start",
        .marks = {{"benchmarks", "an array"}, {"benchmarks.states", "an array"}},
-       .rows = "benchmarks",
        .row = "state",
        .remedy = "write it again with --jsonbin FILE of a present NVBench",
        .read = read_nvbench},
       {.name = "hyperfine",
        .about = "read from hyperfine's JSON; each run counts as a process start",
        .marks = {{"results", "an array"}, {"results.command", "a string"}},
-       .rows = "results",
        .row = "command",
        .remedy = "write it again with hyperfine --export-json FILE",
        .read = read_hyperfine},
@@ -67,24 +65,24 @@ const std::vector<ResultFormat>& result_formats() {
        .remedy = "run benchdnn with --mode=P",
        .read = read_benchdnn},
       {.name = "JMH",
-       .about = "read from JMH's JSON; each fork is a process start",
+       .about = "read from JMH's JSON; each fork is a process start, or of few each iteration",
        .marks = {{"benchmark", "a string"}, {"primaryMetric", "an object"}},
        .row = "benchmark",
        .remedy = "write it again with -rf json -rff FILE",
        .read = read_jmh},
       {.name = "criterion",
-       .about = "read from criterion's sample.json; its samples are slices of one process start",
+       .about = "read from criterion's sample.json; each sample counts as a process start",
        .marks = {{"iters", "an array"}, {"times", "an array"}},
        .remedy = "name target/criterion/NAME/new/sample.json",
        .read = read_criterion},
       {.name = "cargo-criterion",
-       .about = "read from cargo-criterion's messages; the samples of a benchmark are slices of one start",
+       .about = "read from cargo-criterion's messages; each sample counts as a process start",
        .marks = {{"reason", "a string"}},
        .row = "benchmark-complete",
        .remedy = "write it again with cargo criterion --message-format=json",
        .read = read_cargo_criterion},
       {.name = "asv",
-       .about = "read from a results file of asv; the samples of a benchmark are slices of one process start",
+       .about = "read from a results file of asv; each sample counts as a process start",
        .marks = {{"result_columns", "an array"}, {"results", "an object"}},
        .row = "benchmark",
        .remedy = "run a present asv, and keep samples with --record-samples",
@@ -97,12 +95,12 @@ const std::vector<ResultFormat>& result_formats() {
        .read = read_llama_bench},
       {.name = "Go",
        .about = "read from go test -bench; each line counts as a process start",
-       .marks = {{"goos: |pkg: ", "a line"}},
+       .marks = {{"goos: |pkg: | ns/op", "a line"}},
        .row = "line with ns/op",
        .remedy = "run go test -bench . -count 10",
        .read = read_go},
       {.name = "Catch2",
-       .about = "read from Catch2's XML; the mean of a benchmark is one process start",
+       .about = "read from Catch2's XML; a mean and its bounds count as process starts",
        .marks = {{"<Catch2TestRun |<Catch name=", "a line"}},
        .row = "BenchmarkResults",
        .remedy = "run it with --reporter xml",
@@ -113,7 +111,8 @@ const std::vector<ResultFormat>& result_formats() {
 bool holds(const Mark& mark, const ResultFile& file) {
   const Json* value = &file.field.value();
   const auto begins_a_line = [&](std::string_view word) {
-    return file.text.starts_with(word) || file.text.find('\n' + std::string(word)) != std::string::npos;
+    const std::string inside = (word.starts_with(' ') ? "" : "\n") + std::string(word);
+    return file.text.starts_with(word) || file.text.find(inside) != std::string::npos;
   };
   if (mark.is == "a line")
     return !value->is_structured() && std::ranges::any_of(parts_of(mark.place, '|'), begins_a_line);
@@ -125,10 +124,10 @@ bool holds(const Mark& mark, const ResultFile& file) {
     value = value->find(step);
     if (value == nullptr) return false;
   }
-  if (mark.is == "an array") return value->is_array();
-  if (mark.is == "an object") return value->is_object();
-  if (mark.is == "a string") return value->is_string();
-  return value->is_string() && value->text().starts_with(mark.is);
+  return mark.is == "an array" ? value->is_array()
+         : mark.is == "an object"
+             ? value->is_object()
+             : value->is_string() && (mark.is == "a string" || value->text().starts_with(mark.is));
 }
 
 std::vector<std::string> missing_in(const ResultFile& file, const ResultFormat& format) {
@@ -144,7 +143,7 @@ std::string known_formats() {
   for (const ResultFormat& format : result_formats()) {
     out += fmt::format("{}{}", out.empty() ? "" : ", ", format.name);
   }
-  return "files of these are read: " + out;
+  return wrapped("files of these are read: " + out, terminal_width - 2, "  ");
 }
 
 /// Names the format with the fewest missing parts, among the formats of which a part is present.
@@ -181,19 +180,19 @@ std::string list_of_lines(const std::string& text) {
 
 Parsed parsed(const std::string& text, const std::string& where) {
   Parsed out;
-  std::optional<Error> lenient;
-  const auto is_json = [&](const std::string& one, std::optional<Error>& why) {
+  const auto is_json = [&](const std::string& one) {
     try {
       out.value = parse_json(one, where, RepeatedKey::first);
       return true;
     } catch (const Error& fault) {
-      why = fault;
+      out.why = fault;
       return false;
     }
   };
-  if (is_json(text, out.why) || is_json(JsonMender().mended(text + '\n'), lenient)) return out;
-  std::optional<Error> ignored;
-  if (!text.starts_with('{') || !is_json(list_of_lines(text), ignored)) out.why = lenient;
+  if (is_json(text) || is_json(JsonMender().mended(text + '\n'))) return out;
+  const std::optional<Error> lenient = out.why;
+  if (text.starts_with('{')) is_json(list_of_lines(text));
+  out.why = lenient;
   return out;
 }
 
@@ -212,15 +211,16 @@ std::size_t lines_before_json(const std::string& text) {
   return 0;
 }
 
-/// Tells trials of one name apart by their order: their rows are no repetitions of each other.
+/// Tells trials of one name, which are no repetitions, apart by longer names in their notes, else by order.
 void number_equal_names(Results& results) {
   std::map<std::string, int> all, before;
   for (const TrialResult& trial : results.trials) ++all[trial.key];
   for (TrialResult& trial : results.trials) {
     if (all[trial.key] == 1) continue;
-    const int number = ++before[trial.key];
-    trial.key = trial.operation = fmt::format("{} ({})", trial.key, number);
-    if (trial.remark.empty()) trial.remark = "shares its name with others, told apart by their order alone";
+    const bool is_told = trial.note.starts_with(trial.key + " [");
+    trial.operation = is_told ? trial.note : fmt::format("{} ({})", trial.key, ++before[trial.key]);
+    trial.key = trial.operation;
+    if (!is_told) add_remark(trial, "shares its name with others, told apart by their order alone");
   }
 }
 
@@ -243,8 +243,9 @@ Results results_in(const std::string& text, const std::filesystem::path& path) {
     Results out{.suite = std::string(format.name), .about = std::string(format.about), .commit = "unknown"};
     format.read(whole, out);
     if (out.trials.empty() && !format.row.empty()) {
-      (format.rows.empty() ? whole.field : whole.field.at(format.rows))
-          .refuse(fmt::format("holds no {}", format.row));
+      const std::string_view rows = parts_of(format.marks.back().place, '.').front();
+      const auto found = file.value.is_object() ? whole.field.find(rows) : std::nullopt;
+      (found ? *found : whole.field).refuse(fmt::format("holds no {}", format.row));
     }
     number_equal_names(out);
     return out;
@@ -262,15 +263,21 @@ Results results_in(const std::string& text, const std::filesystem::path& path) {
   refuse(file.value, {path, text, JsonField(file.value, path.string(), "")});
 }
 
-TrialResult& new_trial(Results& results, std::string name) {
+TrialResult& new_trial(Results& results, const std::string& name, const Details& details) {
   TrialResult& trial = results.trials.emplace_back();
-  trial.key = trial.operation = std::move(name);
+  trial.key = trial.operation = with_details(name, details);
   return trial;
 }
 
-TrialResult& NamedTrials::at(const std::string& identity, const std::string& name) {
-  const auto [place, is_new] = position_.try_emplace(identity, results_.trials.size());
-  return is_new ? new_trial(results_, name) : results_.trials[place->second];
+void add_remark(TrialResult& trial, const std::string& remark) {
+  if (trial.remark.find(remark) == std::string::npos)
+    trial.remark += (trial.remark.empty() ? "" : "; ") + remark;
+}
+
+TrialResult& trial_named(Results& results, TrialPlaces& places, const std::string& name,
+                         const std::string& identity) {
+  const auto [place, is_new] = places.try_emplace(identity.empty() ? name : identity, results.trials.size());
+  return is_new ? new_trial(results, name) : results.trials[place->second];
 }
 
 void note_cores(Machine& machine, const std::optional<JsonField>& cores) {
@@ -279,29 +286,28 @@ void note_cores(Machine& machine, const std::optional<JsonField>& cores) {
   machine.facts.push_back({"cores", std::to_string(machine.cores)});
 }
 
-double processor_seconds(const JsonField& row, std::string_view member, double unit) {
+double processor_seconds(TrialResult& trial, const JsonField& row, std::string_view member, double unit) {
   const double value = row.number_or(member, 0);
-  if (!(value >= 0 && value * unit <= most_seconds))
-    row.at(member).refuse(fmt::format("is {}, must be a time from 0", value));
-  return value * unit;
+  if (value >= 0 && value * unit <= most_seconds) return value * unit;
+  add_remark(trial, fmt::format("\"{}\" is {} and was left out, must be a time from 0", member, value));
+  return 0;
 }
 
-void add_slice(TrialResult& trial, Launch& launch, const Slice& slice) {
-  if (slice.seconds > shortest_seconds && slice.seconds <= most_seconds) {
-    launch.push_back(slice);
-  } else {
-    trial.remark = "some samples report no finite time above 0 and were left out";
-  }
-}
-
-void add_launch(TrialResult& trial, const Slice& slice) {
+void add_samples(TrialResult& trial, const std::vector<double>& samples, Slice like,
+                 std::size_t most_launches) {
+  const std::size_t together = (samples.size() + most_launches - 1) / most_launches;
+  const double unit = like.seconds;
   Launch launch;
-  add_slice(trial, launch, slice);
-  add_launch(trial, std::move(launch));
-}
-
-void add_launch(TrialResult& trial, Launch launch) {
-  if (!launch.empty()) trial.launches.push_back(std::move(launch));
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    like.seconds = samples[i] * unit;
+    if (like.seconds > shortest_seconds && like.seconds <= most_seconds) {
+      launch.push_back(like);
+    } else {
+      add_remark(trial, "some samples report no finite time above 0 and were left out");
+    }
+    const bool is_whole = (i + 1) % together == 0 || i + 1 == samples.size();
+    if (is_whole && !launch.empty()) trial.launches.push_back(std::exchange(launch, {}));
+  }
 }
 
 double seconds_in_unit(std::string_view unit) {

@@ -2,8 +2,8 @@
 /// ours as Google Benchmark writes its own. One table, in read_results.cpp, has a row for each format that is
 /// read.
 ///
-/// Times that share one process start are one launch: each run of a command, all rounds of one test session,
-/// one line of a log.
+/// Each repetition is a launch: a run of a command, a line of a log, a round of a test. Those of one process
+/// share its luck, which shows in how far the rows of a file moved apart.
 #pragma once
 
 #include "assay/results.hpp"
@@ -38,69 +38,59 @@ struct ResultFile {
 /// A part of a file's structure by which its format is recognised.
 struct Mark {
   /// `benchmarks.states`: a member, of the first item where `benchmarks` is an array; an empty array passes.
-  /// For "a line", the beginnings that it may have, separated by `|`, in a text that is no JSON.
+  /// For "a line", the beginnings that it may have, or parts behind a blank, between `|`, in what is no JSON.
   std::string_view place;
   std::string_view is;  ///< "an object", "an array", "a string", "a line", or the beginning of a schema
 };
+
+using ReadResults = void(const ResultFile& file, Results& out);
 
 struct ResultFormat {
   std::string_view name;  ///< the suite of results that name none
   std::string_view about;
   std::vector<Mark> marks;  ///< all must hold
-  std::string_view rows,
-      row;  ///< the array of measurements and the name of an item, where an empty array is a fault
+  std::string_view row;     ///< the name of a measurement, where a file without any is a fault
   std::string_view remedy;  ///< how to write such a file
   /// Fills results that have their name and about. Throws Error naming the file and the key or line at fault.
-  void (*read)(const ResultFile& file, Results& out);
+  ReadResults* read;
 };
+
+/// What a trial was run with; and its name with what its words do not hold already: "copy [size=3 dir=FWD]".
+using Details = std::vector<std::pair<std::string, std::string>>;
+std::string with_details(const std::string& name, const Details& details);
 
 /// Appends a trial of that name.
-TrialResult& new_trial(Results& results, std::string name);
+TrialResult& new_trial(Results& results, const std::string& name, const Details& details = {});
 
-/// The trials of results by what tells them apart. Those that have one name are numbered after reading.
-class NamedTrials {
- public:
-  explicit NamedTrials(Results& results) : results_(results) {}
-  /// Returns the trial of that identity, and makes it at the first call.
-  TrialResult& at(const std::string& identity, const std::string& name);
-  TrialResult& at(const std::string& name) { return at(name, name); }
-  bool has(const std::string& identity) const { return position_.contains(identity); }
+/// Appends to the remark of a trial, once.
+void add_remark(TrialResult& trial, const std::string& remark);
 
- private:
-  Results& results_;
-  std::map<std::string, std::size_t, std::less<>> position_;
-};
+/// Where the trials of results stand, by what tells them apart.
+using TrialPlaces = std::map<std::string, std::size_t>;
+/// Returns the trial of that identity, else of that name, and appends it at the first call.
+TrialResult& trial_named(Results& results, TrialPlaces& places, const std::string& name,
+                         const std::string& identity = "");
 
 /// Takes over the number of cores, where the file says it.
 void note_cores(Machine& machine, const std::optional<JsonField>& cores);
 
-/// Appends a slice, unless its time is no finite one above 0, of which the trial's remark tells then.
-void add_slice(TrialResult& trial, Launch& launch, const Slice& slice);
-/// The same as a launch of its own.
-void add_launch(TrialResult& trial, const Slice& slice);
-/// Appends a launch, unless it is empty.
-void add_launch(TrialResult& trial, Launch launch);
+/// Of more samples, as many neighbours as it takes are slices of one launch: pairs of launches are compared.
+inline constexpr std::size_t most_sample_launches = 20;
+/// Appends the samples of one process as launches, each like that slice, whose time is their unit. One that
+/// is no finite time above 0 is left out, as the trial's remark tells then.
+void add_samples(TrialResult& trial, const std::vector<double>& samples, Slice like = {.seconds = 1},
+                 std::size_t most_launches = most_sample_launches);
 
 /// Seconds in ns, us, ms, s, min and hr; 0 for another word.
 double seconds_in_unit(std::string_view unit);
 
-/// Returns the processor time of that member in seconds, 0 where there is none. Throws Error naming a time
-/// that is below 0 or endless.
-double processor_seconds(const JsonField& row, std::string_view member, double unit = 1);
+/// Returns the processor time of that member in seconds; 0 where there is none, and for one below 0 or
+/// endless, of which the trial's remark tells.
+double processor_seconds(TrialResult& trial, const JsonField& row, std::string_view member, double unit = 1);
 
 // The readers, in harnesses.cpp and google_benchmark.cpp.
-void read_google_benchmark(const ResultFile& file, Results& out);
-void read_hyperfine(const ResultFile& file, Results& out);
-void read_pytest_benchmark(const ResultFile& file, Results& out);
-void read_nvbench(const ResultFile& file, Results& out);
-void read_benchdnn(const ResultFile& file, Results& out);
-void read_jmh(const ResultFile& file, Results& out);
-void read_criterion(const ResultFile& file, Results& out);
-void read_cargo_criterion(const ResultFile& file, Results& out);
-void read_asv(const ResultFile& file, Results& out);
-void read_llama_bench(const ResultFile& file, Results& out);
-void read_go(const ResultFile& file, Results& out);
-void read_catch2(const ResultFile& file, Results& out);
+ReadResults read_google_benchmark, read_hyperfine, read_pytest_benchmark, read_nvbench, read_benchdnn,
+    read_jmh, read_criterion, read_cargo_criterion, read_asv, read_llama_bench, read_go, read_catch2;
 
 /// For tools that read JSON of Google Benchmark. Writes a repetition for each launch, named by the trial's
 /// key, with the median time of the launch's slices. A single launch has a repetition for each slice. Fields
