@@ -40,11 +40,14 @@ std::string file_of(const std::vector<Benchmark>& benchmarks) {
 class CompareVerb : public ::testing::Test {
  protected:
   Outcome compared(const std::vector<Benchmark>& before, const std::vector<Benchmark>& after,
-                   CompareOptions options = {}) {
+                   const CompareOptions& options = {}) {
+    return compared(file_of(before), file_of(after), options);
+  }
+  Outcome compared(const std::string& before, const std::string& after, CompareOptions options = {}) {
     options.before = scratch_.path() / "before.json";
     options.after = scratch_.path() / "after.json";
-    write_file(options.before, file_of(before));
-    write_file(options.after, file_of(after));
+    write_file(options.before, before);
+    write_file(options.after, after);
     ::testing::internal::CaptureStdout();
     try {
       const Outcome out = compare_verb(options);
@@ -100,6 +103,40 @@ TEST_F(CompareVerb, TakesLimitsOfSingleTrialsFromAFile) {
               ThrowsMessage<Error>(AllOf(HasSubstr("'^z$'"), HasSubstr("limits.json"))));
 }
 
+TEST_F(CompareVerb, NamesFileAndKeyOfALimitThatIsNone) {
+  const auto file = scratch_.path() / "limits.json";
+  write_file(file, R"({"schema": "assay.limits/1", "limits": [{"filter": "a", "limit": 1.5},
+    {"filter": "BM_[", "limit": 1.5}]})");
+  EXPECT_THAT(([&] { compared(five, five, {.limits = file}); }),
+              ThrowsMessage<Error>(HasSubstr("limits.json: limits[1].filter 'BM_[': is not a regular")));
+  write_file(file, R"({"schema": "assay.limits/1", "limits": [{"filter": "none", "limit": 1.5}]})");
+  EXPECT_THAT(([&] { compared(five, five, {.limits = file}); }),
+              ThrowsMessage<Error>(AllOf(HasSubstr("limits[0].filter 'none': selects nothing in either file"),
+                                         HasSubstr("names there look like a"), Not(HasSubstr("gemm")))));
+}
+
+TEST_F(CompareVerb, KeepsTheLimitOfATrialThatIsGone) {
+  const auto file = scratch_.path() / "limits.json";
+  write_file(file, R"({"schema": "assay.limits/1", "limits": [{"filter": "^a$", "limit": 1.5}]})");
+  const std::vector<Benchmark> after(five.begin() + 1, five.end());
+  EXPECT_EQ(compared(five, after, {.limits = file}).word, Word::passed);
+  EXPECT_THAT(text_, HasSubstr("1 gone"));
+}
+
+TEST_F(CompareVerb, CountsWhatIsSkippedInOneFileAlone) {
+  std::string skipped = file_of(five);
+  const std::string report = R"("skipped": true, "skip_message": "no data", )", name = R"("name": "a")";
+  for (std::size_t at = skipped.find(name); at != std::string::npos;
+       at = skipped.find(name, at + report.size() + name.size()))
+    skipped.insert(at, report);
+  EXPECT_EQ(compared(file_of(five), skipped).word, Word::passed);
+  EXPECT_THAT(text_, AllOf(HasSubstr("1 not comparable"), HasSubstr("no data")));
+  EXPECT_EQ(compared(file_of(five), skipped, {.undecided_fails = true}).exit_code(), 3);
+  EXPECT_EQ(compared(file_of(five), skipped, {.filter = "^a$"}).word, Word::not_comparable);
+  EXPECT_EQ(compared(skipped, file_of(five), {.undecided_fails = true}).exit_code(), 3);
+  EXPECT_EQ(compared(skipped, skipped, {.undecided_fails = true}).word, Word::passed) << "as it was before";
+}
+
 TEST_F(CompareVerb, SaysWhatWasComparedAndWhatElseMoved) {
   std::vector<Benchmark> after = five;
   after[1].processor = 200;
@@ -109,6 +146,31 @@ TEST_F(CompareVerb, SaysWhatWasComparedAndWhatElseMoved) {
   EXPECT_THAT(text_, HasSubstr("processor\n  time (2.00 times in b)"));
   EXPECT_EQ(compared(five, five).word, Word::passed);
   EXPECT_THAT(text_, AllOf(HasSubstr("max_bytes_used, processor time"), Not(HasSubstr("times in"))));
+  EXPECT_EQ(compared(five, after, {.filter = "[^bc]$"}).word, Word::passed);
+  EXPECT_THAT(text_, Not(HasSubstr("times in"))) << "of trials that are not shown";
+}
+
+TEST_F(CompareVerb, NamesCountersThatOneFileHasOrThatWereZero) {
+  const auto file = [](const std::string& counters) {
+    return R"({"context": {}, "benchmarks": [{"name": "a", "real_time": 5, )" + counters + "}]}";
+  };
+  compared(file(R"("hits": 3, "zero": 0, "same": 0)"), file(R"("misses": 4, "zero": 9e9, "same": 0)"));
+  EXPECT_THAT(text_,
+              AllOf(HasSubstr("hits (3.00 before, none after in a)"), HasSubstr("misses (none before, 4.00"),
+                    HasSubstr("same,"), HasSubstr("zero (0 before, 9,000,000,000 after in\n  a)")));
+}
+
+TEST_F(CompareVerb, ShowsTheRatioOfASingleLaunchAndItsClock) {
+  const auto file = [](const std::string& seconds) {
+    return R"({"benchmarks": [{"name": "copy", "states": [{"name": "s", "summaries": [
+      {"tag": "nv/cold/time/gpu/mean", "data": [{"name": "value", "value": ")" +
+           seconds + R"("}]}]}]}]})";
+  };
+  EXPECT_EQ(compared(file("0.001"), file("0.010")).word, Word::undecided);
+  EXPECT_THAT(text_, AllOf(HasSubstr("undecided 10.00  1 launch"), HasSubstr("compared: GPU time")));
+  std::size_t widest = 0, column = 0;
+  for (const char c : text_) widest = std::max(widest, column = c == '\n' ? 0 : column + 1);
+  EXPECT_LE(widest, 80U) << text_;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "assay/files.hpp"
 #include "assay/pipeline.hpp"
 #include "assay/report.hpp"
+#include "bench/compare/judge.hpp"
 #include "bench/compare/pull_request.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/exchange/read_results.hpp"
@@ -24,6 +25,7 @@
 #include "core/plan/trial_key.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/command.hpp"
+#include "core/text/figures.hpp"
 #include "core/text/utf8.hpp"
 #include "training/epoch/epoch_prediction.hpp"
 #include "training/epoch/forecast.hpp"
@@ -34,6 +36,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -45,77 +48,80 @@
 namespace assay {
 namespace {
 
-/// Lists the remarks on the times of a side, each once with its trials.
-std::string remarks(std::string_view side, const Results& results) {
+/// Lists the remarks on the times of a side's selected trials, each once with its trials.
+std::string remarks(std::string_view side, const Results& results, const Filter& filter) {
   std::map<std::string, std::vector<std::string>> keys;
   for (const TrialResult& trial : results.trials) {
-    if (!trial.remark.empty()) keys[trial.remark].push_back(trial.key);
+    if (!trial.remark.empty() && filter.selects(trial.key)) keys[trial.remark].push_back(trial.key);
   }
   std::string out;
   for (const auto& [remark, of] : keys) {
-    out += fmt::format("{}, {}: {}\n", side,
-                       of.size() == 1 ? of.front() : fmt::format("{} trials", of.size()), remark);
+    const std::string trials = of.size() == 1 ? of.front() : fmt::format("{} trials", of.size());
+    out += wrapped(fmt::format("{}, {}: {}", side, trials, remark), terminal_width, "  ") + "\n";
   }
   return out;
 }
 
-/// Says which times were compared, and what else both files hold, with the trial in which that moved
+/// What a trial has besides its time.
+FigureValues figures_of(const TrialResult& trial) {
+  FigureValues out = trial.figures;
+  std::vector<double> seconds;
+  for (const Launch& launch : trial.launches)
+    std::ranges::transform(launch, std::back_inserter(seconds), &Slice::cpu_seconds);
+  if (!seconds.empty() && median(seconds) > 0) out["processor time"] = median(seconds);
+  return out;
+}
+
+/// Says which times were compared, and what else the selected trials have, with the one in which that moved
 /// farthest.
-std::string compared_text(const Results& before, const Results& after, double limit) {
-  struct Moved {
-    double ratio = 1;
-    std::string key;
-  };
-  std::map<std::string, Moved> others;
-  const auto see = [&](const std::string& name, const std::string& key, double was, double is) {
-    Moved& one = others[name];
-    const double ratio = was > 0 ? is / was : 1;
-    if (ratio > 0 && std::max(ratio, 1 / ratio) > std::max({limit, one.ratio, 1 / one.ratio}))
-      one = {ratio, key};
-  };
-  const auto processor = [](const TrialResult& trial) {
-    std::vector<double> seconds;
-    for (const Launch& launch : trial.launches) {
-      for (const Slice& slice : launch) seconds.push_back(slice.cpu_seconds);
-    }
-    return seconds.empty() ? 0 : median(seconds);
-  };
-  std::map<std::string_view, const TrialResult*> earlier;
-  for (const TrialResult& trial : before.trials) earlier.emplace(trial.key, &trial);
+std::string compared_text(const Results& before, const Results& after, const Filter& filter, double limit) {
+  std::map<std::string, std::pair<double, std::string>> others;  // how far as a logarithm, and in words
+  const TrialsByKey earlier = by_key(before.trials);
   for (const TrialResult& now : after.trials) {
     const auto found = earlier.find(now.key);
-    if (found == earlier.end()) continue;
-    const TrialResult& then = *found->second;
-    const double was = processor(then), is = processor(now);
-    if (was > 0 && is > 0) see("processor time", now.key, was, is);
-    for (const auto& [name, value] : now.figures) {
-      if (const auto old = then.figures.find(name); old != then.figures.end())
-        see(name, now.key, old->second, value);
+    if (found == earlier.end() || !filter.selects(now.key)) continue;
+    if (found->second->launches.empty() != now.launches.empty()) continue;
+    const FigureValues was = figures_of(*found->second), is = figures_of(now);
+    FigureValues either = was;
+    either.insert(is.begin(), is.end());
+    for (const auto& [name, ignored] : either) {
+      auto& [farthest, words] = others[name];
+      const double old = was.contains(name) ? was.at(name) : NAN,
+                   value = is.contains(name) ? is.at(name) : NAN;
+      const bool has_ratio = old > 0 && value > 0;
+      const double far = has_ratio ? std::abs(std::log(value / old)) : old == value ? 0 : INFINITY;
+      if (far <= std::max(std::log(limit), farthest)) continue;
+      farthest = far;
+      const auto text = [](double x) { return std::isnan(x) ? "none" : figure(x); };
+      words = has_ratio ? fmt::format(" ({:.2f} times in {})", value / old, now.key)
+                        : fmt::format(" ({} before, {} after in {})", text(old), text(value), now.key);
     }
   }
   std::string out;
-  for (const auto& [name, moved] : others) {
-    out += (out.empty() ? "; not compared: " : ", ") + name;
-    if (!moved.key.empty()) out += fmt::format(" ({:.2f} times in {})", moved.ratio, moved.key);
-  }
-  return "compared: wall time" + out;
+  for (const auto& [name, moved] : others)
+    out += (out.empty() ? "; not compared: " : ", ") + name + moved.second;
+  return "compared: " + fact_value(after.machine.facts, "clock", "wall time") + out;
 }
 
 /// Returns the limits of trials that a file gives one. Throws Error for a filter that selects none.
-std::map<std::string, double, std::less<>> limits_in(const std::filesystem::path& file,
-                                                     const Results& results) {
+std::map<std::string, double, std::less<>> limits_in(const std::filesystem::path& file, const Results& before,
+                                                     const Results& after) {
   std::map<std::string, double, std::less<>> out;
   if (file.empty()) return out;
   const auto all = value_from<TrialLimits>(read_file(file), file.string(), "see assay schema limits");
   for (const TrialLimit& one : all.limits) {
-    const Filter filter(one.filter, Registry{});
+    const Filter filter(one.filter, Registry{},
+                        fmt::format("{}: limits[{}].filter", file.string(), &one - all.limits.data()));
     bool selects = false;
-    for (const TrialResult& trial : results.trials) {
-      if (!filter.selects(trial.key)) continue;
-      selects = true;
-      out.emplace(trial.key, one.limit);
+    for (const Results* side : {&before, &after}) {
+      for (const TrialResult& trial : side->trials) {
+        if (!filter.selects(trial.key)) continue;
+        selects = true;
+        out.emplace(trial.key, one.limit);
+      }
     }
-    if (!selects) filter.throw_selects_nothing(file.string());
+    if (!selects)
+      filter.throw_selects_nothing("either file", after.trials.empty() ? "" : after.trials.front().key);
   }
   return out;
 }
@@ -246,32 +252,38 @@ Outcome compare_verb(const CompareOptions& options) {
   const Results before = read_any_results(options.before);
   const Results after = read_any_results(options.after);
   Comparison comparison =
-      compare(before, after, {.limit = options.limit, .limits = limits_in(options.limits, after)});
+      compare(before, after, {.limit = options.limit, .limits = limits_in(options.limits, before, after)});
+  const TrialsByKey earlier = by_key(before.trials), present = by_key(after.trials);
+  for (ComparedRow& row : comparison.rows) {
+    const auto then = earlier.find(row.key);
+    if (row.standing != Standing::skipped || then == earlier.end() || !is_measured(*then->second)) continue;
+    // Nobody knows its time now, as of one that is gone. Errors count anyway.
+    if (!present.at(row.key)->failed) row.standing = Standing::not_comparable;
+  }
   // Rows that are not shown stay witnesses.
-  const Filter filter(options.filter, Registry{});
+  const Filter filter(options.filter, Registry{}, "-k");
   std::erase_if(comparison.rows, [&](const ComparedRow& row) { return !filter.selects(row.key); });
   std::erase_if(comparison.failures, [&](const std::string& one) {
     return !filter.selects(one.substr(0, one.find(" had a time before")));
   });
   if (comparison.rows.empty() && !options.filter.empty())
-    filter.throw_selects_nothing(options.after.string());
+    filter.throw_selects_nothing("either file", after.trials.empty() ? "" : after.trials.front().key);
   Outcome outcome = outcome_of(comparison, {.against = Against::baseline, .measured = comparison.rows.size()},
                                {.undecided_fails = options.undecided_fails});
   if (const std::size_t failures = comparison.failures.size(); failures > 0 && !fails(outcome.word)) {
-    outcome.add(Word::wrong, fmt::format("{} {} a time before and {} an error now", failures,
-                                         failures == 1 ? "trial had" : "trials had",
-                                         failures == 1 ? "reports" : "report"));
+    outcome.add(Word::wrong, fmt::format("{} had a time before and an error now",
+                                         quantity_text(static_cast<Index>(failures), "trial")));
   }
   PullRequest page = pull_request_of(comparison, before, after);
   page.outcome = outcome.line();
   page.kept = "--json FILE writes them";
-  page.notes.push_back(compared_text(before, after, options.limit));
+  page.notes.push_back(compared_text(before, after, filter, options.limit));
   // A command that selects trials already takes no second selection.
   if (after.command.find(" -k ") == std::string::npos) page.command = after.command;
   if (options.as_markdown) {
     put_document(options.json, pull_request_markdown(page), to_json(comparison));
   } else {
-    const std::string text = remarks("before", before) + remarks("after", after) +
+    const std::string text = remarks("before", before, filter) + remarks("after", after, filter) +
                              wrapped(page.notes.back(), terminal_width, "  ") + "\n" +
                              comparison_text(comparison, before, after);
     const ComparedRow* worst = largest_slow_down(comparison, /*crept_too=*/true);
