@@ -235,18 +235,20 @@ std::vector<std::string> consequences_of(const TuneRuling& ruling) {
     if (one.measured()) unseen = std::max(unseen, one.ratio.middle / one.ratio.low - 1);
   out.push_back(fmt::format("A gain of less than {} could not have been seen.", percent_text(unseen)));
   if (chosen.epoch_samples > 0) {
-    out.push_back(fmt::format(
-        "An epoch of {} samples takes {} instead of {}, start-up included, and without validation.",
-        assay::count_text(chosen.epoch_samples),
-        seconds_text(chosen.start_up + chosen.epoch_samples * chosen.seconds),
-        seconds_text(present.start_up + present.epoch_samples * present.seconds)));
+    const bool seen = chosen.validation > 0 && present.validation > 0;
+    const auto epoch = [&](const Candidate& one) {
+      return seconds_text(one.epoch_seconds() - (seen ? 0 : one.validation));
+    };
+    out.push_back(fmt::format("An epoch of {} samples takes {} instead of {}, start-up included, {}.",
+                              assay::count_text(chosen.epoch_samples), epoch(chosen), epoch(present),
+                              seen ? "and validation" : "without validation, which was not seen"));
   }
-  const auto batch_of = [](const Candidate& one) {
-    const auto at = one.name.find("batch");
-    return at == std::string::npos ? "" : one.name.substr(at, one.name.find(',', at) - at);
-  };
-  if (batch_of(chosen) != batch_of(present))
-    out.emplace_back("Another batch trains differently: the loss after an epoch was not compared.");
+  std::vector<std::string_view> others;
+  for (const Candidate& one : ruling.candidates)
+    if (one.measured() && one.step_samples != present.step_samples) others.emplace_back(one.name);
+  if (!others.empty())
+    out.push_back(fmt::format("Another batch trains differently, and its loss was not compared: {}.",
+                              fmt::join(others, "; ")));
   return out;
 }
 
@@ -318,14 +320,10 @@ Outcome tune_command_verb(const TuneCommandOptions& tune) {
   });
   if (candidates.front().epoch_samples > 0) record.rate = "samples/s";
   if (const auto end = rule(record, tune.outputs.json)) return {*end};
+  const std::string confirmed =
+      tune.confirm ? confirm(settings, record.ruling, tune.policy.budget_seconds, Progress().hooks()) : "";
   record.consequences = consequences_of(record.ruling);
-  if (tune.confirm && record.ruling.chosen != 0) {
-    const Hooks hooks = Progress().hooks();
-    const double before = whole_run(settings.front(), hooks),
-                 after = whole_run(settings[record.ruling.chosen], hooks);
-    record.consequences.push_back(fmt::format("Confirmed by one run of each: {} instead of {}.",
-                                              seconds_text(after), seconds_text(before)));
-  }
+  if (!confirmed.empty()) record.consequences.push_back(confirmed);
   const doc::Document document = record_document(record);
   std::string words = record_text(document);
   for (const std::string& one : record.consequences) words += one + "\n";

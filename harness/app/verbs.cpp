@@ -101,7 +101,7 @@ void budget(OptionList& o, double& value, std::string_view about) {
   o("--budget", &value, about, {.least = 1, .most = 86400});
 }
 void shard(OptionList& o, ShardOptions& value) {
-  o("--shard-count", &value.count, "divide the suite's cases among this many jobs", {.repeated = false});
+  o("--shard-count", &value.count, "divide cases or settings among this many jobs", {.repeated = false});
   o("--shard-index", &value.index, "which of them this one is, from 0", {.repeated = false});
   o("--shard", choice_of(value.detect, detections),
     "auto: as GitLab, CircleCI, Buildkite, Slurm, Kubernetes or AWS Batch say", {.repeated = false});
@@ -649,7 +649,7 @@ void describe(OptionList& o, TuneCommandOptions& options) {
   o("--match", &options.policy.timing.match,
     "seconds of a step that the command prints again and again, where it does not call assay.timed()");
   o("--unit", choice_of(options.policy.timing.unit, units), "of that number", {.needs = "--match"});
-  o("--rate", &options.policy.timing.rate, "that number is a rate: more of it is better",
+  o("--rate", &options.policy.timing.rate, "a rate of samples, or of steps as it/s: more of it is better",
     {.needs = "--match"});
   budget(o, options.policy.budget_seconds, "seconds that all settings are measured for (default 300)");
   o("--fresh", &options.policy.fresh,

@@ -244,12 +244,6 @@ WrappedCommand shell_command(const std::string& line) {
   return {{"/bin/sh", "-c", alone ? "exec " + line : line}, line};
 }
 
-SearchedEnd searched_end(std::string_view line) {
-  constexpr std::size_t longest = 2048;
-  if (line.size() <= longest) return {line, std::regex_constants::match_default};
-  return {line.substr(line.size() - longest), std::regex_constants::match_not_bol};
-}
-
 ReportedTimes printed_times(const std::string& output, const CommandTiming& timing,
                             const std::string& command) {
   if (const std::string why = why_no_expression(timing.match); !why.empty()) {
@@ -265,11 +259,15 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
   ReportedTimes out;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
-    const SearchedEnd its = searched_end(line);
+    // The standard library searches by calls for each character, which a line of a megabyte would use up the
+    // stack with. `^` does not stand for the beginning of its end.
+    constexpr std::size_t longest = 2048;
+    const std::size_t cut = line.size() - std::min(line.size(), longest);
+    const auto flags = cut == 0 ? std::regex_constants::match_default : std::regex_constants::match_not_bol;
+    const std::string_view its = std::string_view(line).substr(cut);
     // Bars of progress write a line again and again.
     std::cmatch found;
-    for (std::cregex_iterator one(its.text.begin(), its.text.end(), expression, its.flags), end; one != end;
-         ++one) {
+    for (std::cregex_iterator one(its.begin(), its.end(), expression, flags), end; one != end; ++one) {
       if (found.empty() || number_from<double>((*one)[expression.mark_count()].str())) found = *one;
     }
     if (found.empty()) continue;
@@ -281,13 +279,14 @@ ReportedTimes printed_times(const std::string& output, const CommandTiming& timi
                   "let the group of --match hold a number and nothing else");
     }
     const auto behind = static_cast<std::size_t>(found.position(expression.mark_count())) + text.size();
-    const double unit = seconds_per_unit(timing.unit, its.text.substr(behind));
+    const double unit = seconds_per_unit(timing.unit, its.substr(behind));
     const std::string name = expression.mark_count() == 2 ? found[1].str() : timing.name;
-    out[name] = {.seconds = {timing.rate ? 1 / *number : *number * unit},
-                 .resolution = half_digit(text) / *number,
-                 .error = {}};
+    Reported& printed = out[name];
+    if (!timing.each) printed.seconds.clear();
+    printed.seconds.push_back(timing.rate ? 1 / *number : *number * unit);
+    printed.resolution = half_digit(text) / *number;
   }
-  if (out.empty()) {
+  if (out.empty() && !timing.each) {
     throw Error(fmt::format("`{}`", command), fmt::format("prints no line that matches '{}'", timing.match),
                 "look at what it prints, and mend --match");
   }

@@ -6,7 +6,6 @@
 #include "bench/gate/two_builds.hpp"
 
 #include <functional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +32,7 @@ struct CommandTiming {
   PrintedUnit unit =
       PrintedUnit::as_printed;  ///< of that number; as_printed: the unit that follows it, else s
   bool rate = false;            ///< the number is a rate, in 1/s: more is better
+  bool each = false;            ///< that of each line counts, and not the last alone
   double time_limit = 0;        ///< seconds that a run may take; 0: derived from the first run
   int warmups = 1;              ///< runs of each side that are not counted
   std::string setup;            ///< a line of a shell, once before all runs
@@ -40,16 +40,8 @@ struct CommandTiming {
   bool cold = false;            ///< the pages of the files that a command names are dropped before each run
 };
 
-/// The end of a line in which numbers are looked for: the standard library searches by calls for each
-/// character, which a line of a megabyte would use up the stack with.
-struct SearchedEnd {
-  std::string_view text;
-  std::regex_constants::match_flag_type flags;  ///< whether `^` stands for its beginning
-};
-SearchedEnd searched_end(std::string_view line);
-
-/// Reads the numbers that a command printed, as seconds. Throws Error naming the command if there is none, or
-/// if one is not above 0.
+/// Reads the numbers that a command printed, as seconds. Throws Error naming the command if there is none,
+/// but where each counts, or if one is not above 0.
 ReportedTimes printed_times(const std::string& output, const CommandTiming& timing,
                             const std::string& command);
 

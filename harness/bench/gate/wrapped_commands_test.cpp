@@ -47,6 +47,13 @@ TEST(PrintedTimes, AreThoseOfTheLastMatchOfTheLastLine) {
   EXPECT_THAT(numbers("time: 1 ms\ntime: 2 ms time: 3 ms\nend\n", timing), ElementsAre(3e-3));
 }
 
+TEST(PrintedTimes, AreThoseOfEachLineWhereEachCounts) {
+  const CommandTiming timing{.match = "time: ([0-9.]+) ms", .each = true};
+  EXPECT_THAT(numbers("time: 1 ms\nother\ntime: 2 ms time: 3 ms\n", timing), ElementsAre(1e-3, 3e-3));
+  EXPECT_TRUE(printed_times("other\n", timing, "./train").empty());
+  EXPECT_THROW(numbers("time: 1 ms\ntime: 0 ms\ntime: 2 ms\n", timing), Error);
+}
+
 TEST(PrintedTimes, KnowHowManyDigitsTheyHave) {
   const auto resolution = [](const std::string& output) {
     return printed_times(output, {.name = "x", .match = "([0-9.e-]+)"}, "x").at("x").resolution;

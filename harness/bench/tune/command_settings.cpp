@@ -5,7 +5,6 @@
 #include "core/files/scratch.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/clock.hpp"
-#include "core/machine/limits.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
 
@@ -21,7 +20,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <memory>
 #include <regex>
@@ -49,17 +47,19 @@ struct Axis {
   std::string name;  ///< `workers`, `env:OMP_NUM_THREADS`
   std::vector<std::string> values;
   bool is_variable() const { return name.starts_with(variable); }
+  /// Whether a part of the name matches, in small letters or large.
+  bool has(const char* part) const { return std::regex_search(name, std::regex(part, std::regex::icase)); }
   static constexpr std::string_view variable = "env:";
 };
+/// Names of settings that are the samples of a step, and of those that may change their number.
+constexpr const char *batch = "^(env:)?(batch([_-]?size)?|bs)$", *changes_samples = "batch|accum|^(env:)?bs$";
 
 Axis axis_of(const std::string& text, const char* option) {
   const auto at = text.find('=');
   if (at == 0 || at == std::string::npos || at + 1 == text.size())
     throw Error(option, fmt::format("'{}' is no name and its values", text), "write workers=0,1,2");
-  Axis out{.name = text.substr(0, at), .values = {}};
-  for (const std::string_view value : parts_of(std::string_view(text).substr(at + 1), ','))
-    out.values.emplace_back(value);
-  return out;
+  const auto values = parts_of(std::string_view(text).substr(at + 1), ',');
+  return {.name = text.substr(0, at), .values = {values.begin(), values.end()}};
 }
 
 using Values = std::map<std::string, std::string>;
@@ -106,11 +106,14 @@ CommandSetting setting_of(const CommandRequest& request, const std::vector<Axis>
   CommandSetting out;
   std::set<std::string> used;
   for (const std::string& word : request.command) out.command.words.push_back(filled(word, values, used));
+  const auto changing = std::ranges::count_if(axes, [](const Axis& one) { return one.has(changes_samples); });
   double workers = 0;
   for (const Axis& axis : axes) {
     const std::string& value = values.at(axis.name);
     out.values += fmt::format("{}{}={}", out.values.empty() ? "" : ", ", axis.name, value);
-    if (axis.name.find("worker") != std::string::npos) workers += number_from<double>(value).value_or(0);
+    const double number = std::max(0.0, number_from<double>(value).value_or(0));
+    if (axis.has("worker")) workers += number;
+    if (axis.has(changes_samples)) out.samples = changing == 1 && axis.has(batch) ? number : 0;
     if (axis.is_variable()) {
       out.environment.emplace_back(axis.name.substr(Axis::variable.size()), value);
     } else if (!used.contains(axis.name)) {
@@ -123,21 +126,8 @@ CommandSetting setting_of(const CommandRequest& request, const std::vector<Axis>
   return out;
 }
 
-/// A process of the system, as /proc tells it.
-struct Process {
-  char state = '?';
-  double seconds = 0;  ///< of processors, with ended children
-};
-
-Process process_of(pid_t id) {
-  constexpr std::size_t state = 3, first_of_times = 14, times = 4;
-  const std::vector<std::string> fields = fields_of_stat(fmt::format("/proc/{}/stat", id));
-  if (fields.size() < first_of_times + times) return {};
-  Process out{.state = fields[state].front()};
-  for (std::size_t i = first_of_times; i < first_of_times + times; ++i)
-    out.seconds += number_from<double>(fields[i]).value_or(0) / static_cast<double>(sysconf(_SC_CLK_TCK));
-  return out;
-}
+/// Numbers of fields of /proc/PID/stat: its state, and the processor time of it and of its ended children.
+constexpr std::size_t state_field = 3, first_of_times = 14, last_of_times = 17;
 
 /// The process and all that it started, in whatever sessions.
 std::vector<pid_t> tree_of(pid_t root) {
@@ -150,8 +140,8 @@ std::vector<pid_t> tree_of(pid_t root) {
 /// A setting that runs, or is stopped.
 class Session {
  public:
-  Session(const CommandSetting& setting, const CommandTiming& timing, fs::path folder)
-      : setting_(setting), timing_(timing), folder_(std::move(folder)) {}
+  Session(const CommandSetting& setting, CommandTiming timing, fs::path folder)
+      : setting_(setting), timing_(std::move(timing)), folder_(std::move(folder)) {}
   ~Session() { end(); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -162,9 +152,11 @@ class Session {
     for (const char* name : {"steps", "output"}) fs::remove(folder_ / name);
     Variables environment = setting_.environment;
     environment.emplace_back("ASSAY_STEPS", (folder_ / "steps").string());
+    // Python keeps what it prints into a file until there are kilobytes of it.
+    if (!timing_.match.empty()) environment.emplace_back("PYTHONUNBUFFERED", "1");
     process_ = start_child(setting_.command, {.environment = environment, .output = folder_ / "output"});
     begun_ = Steady::now();
-    read_ = 0;
+    read_ = made = 0;
     stream.writer.clear();
   }
   void signal_all(int signal) const {
@@ -173,7 +165,10 @@ class Session {
   /// Stops all of it, and forgets the steps until then; twice, since one may start another meanwhile.
   void stop() {
     for (int i = 0; i < 2 && runs(); ++i) signal_all(SIGSTOP);
-    const auto is_stopped = [&] { return !runs() || process_of(process_).state == 'T'; };
+    const auto is_stopped = [&] {
+      const std::vector<std::string> fields = fields_of_stat(fmt::format("/proc/{}/stat", process_));
+      return fields.size() <= state_field || fields[state_field] == "T";
+    };
     for (int i = 0; i < 100 && !is_stopped(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     more_steps();
   }
@@ -189,22 +184,34 @@ class Session {
     if (end) kill(-std::exchange(process_, 0), SIGKILL);
     return end;
   }
-  /// The steps that came since the last question.
+  /// The steps that came since the last question, the first after a start marked. Sets `fault` where they
+  /// cannot be used.
   std::vector<TimedStep> more_steps() {
     std::ifstream file(folder_ / (timing_.match.empty() ? "steps" : "output"));
     if (!file.seekg(static_cast<std::streamoff>(read_))) return {};
     std::string text(std::istreambuf_iterator<char>(file), {});
     text.erase(text.find_last_of("\r\n") + 1);  // the last line may be half written
     read_ += text.size();
+    if (text.empty()) return {};
     std::ranges::replace(text, '\r', '\n');  // progress bars write a line over and over
-    return text.empty()            ? std::vector<TimedStep>()
-           : timing_.match.empty() ? stream.take(text, setting_.values)
-                                   : printed(text);
+    std::vector<TimedStep> out;
+    try {
+      out = timing_.match.empty() ? stream.take(text, setting_.values) : printed(text);
+    } catch (const Error& unusable) {
+      fault = unusable.what();
+    }
+    if (made == 0 && !out.empty()) out.front().is_first = true;
+    made += out.size();
+    return out;
   }
   double processor_seconds() const {
-    double out = 0;
-    for (const pid_t one : tree_of(process_)) out += process_of(one).seconds;
-    return out;
+    double ticks = 0;
+    for (const pid_t one : tree_of(process_)) {
+      const std::vector<std::string> fields = fields_of_stat(fmt::format("/proc/{}/stat", one));
+      for (std::size_t i = first_of_times; i <= last_of_times && i < fields.size(); ++i)
+        ticks += number_from<double>(fields[i]).value_or(0);
+    }
+    return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
   }
   /// Bytes, of which shared ones are divided among those that share them.
   double memory() const {
@@ -219,227 +226,203 @@ class Session {
     return text.empty() ? "" : fmt::format(": {}", csv::trimmed(text));
   }
   StepStream stream;
+  std::string fault;
+  std::size_t made = 0;  ///< steps since the start
 
  private:
   std::vector<TimedStep> printed(const std::string& text) const {
+    // A rate counts samples, but where progress bars write one, of steps.
+    const bool of_samples = timing_.rate && timing_.match.find("it/s") == std::string::npos;
     std::vector<TimedStep> out;
-    const std::regex expression(timing_.match);
-    for (const std::string_view line : parts_of(text, '\n')) {
-      const SearchedEnd end = searched_end(line);
-      if (!std::regex_search(end.text.begin(), end.text.end(), expression, end.flags)) continue;
-      for (const auto& [name, times] : printed_times(std::string(line), timing_, setting_.values))
-        for (const double seconds : times.seconds) out.push_back({.seconds = seconds});
-    }
+    for (const auto& [name, times] : printed_times(text, timing_, setting_.values))
+      for (const double seconds : times.seconds)
+        out.push_back(
+            {.seconds = seconds * (of_samples ? setting_.samples : 1), .samples = setting_.samples});
     return out;
   }
 
   const CommandSetting& setting_;
-  const CommandTiming& timing_;
+  const CommandTiming timing_;
   fs::path folder_;
   pid_t process_ = 0;
   Steady::time_point begun_;
   std::size_t read_ = 0;  ///< bytes
 };
 
-/// Runs a session from its start to its end. Returns its seconds, and 0 after an interrupt or with a fault.
-double seconds_to_the_end(Session& session, double most, const Hooks& hooks, std::string& fault) {
-  session.start();
-  while (!hooks.stopped() && fault.empty()) {
-    const double seconds = session.seconds_since_start();
-    if (const auto end = session.ended()) {
-      if (end->passed()) return seconds;
-      fault = end->text() + session.last_line();
-    } else if (seconds > most) {
-      fault = fmt::format("hangs: it did not end in {}", seconds_text(seconds));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return 0;
-}
-
 class CommandTurns {
  public:
   CommandTurns(const std::vector<CommandSetting>& settings, std::vector<Candidate>& candidates,
                const CommandPolicy& policy, const Hooks& hooks)
       : candidates_(candidates), policy_(policy), hooks_(hooks) {
+    const auto unknown = std::ranges::find(settings, 0.0, &CommandSetting::samples);
+    if (unknown != settings.end() && !policy.timing.match.empty()) {
+      throw Error(
+          "--match", fmt::format("does not say how many samples a step of {} has", unknown->values),
+          "let one setting alone change their number, as --vary batch=32,64 (or batch_size, bs), name "
+          "those that change none without 'batch' and 'accum', or call assay.timed()");
+    }
     for (std::size_t i = 0; i < candidates.size(); ++i)
-      sessions_.push_back(std::make_unique<Session>(settings[i < 2 ? 0 : i - 1], policy.timing,
-                                                    folder_.path() / std::to_string(i)));
-    fresh_.assign(candidates.size(), policy.fresh);
-    longest_.assign(candidates.size(), 0);
+      tried_.push_back({.session = std::make_unique<Session>(settings[i < 2 ? 0 : i - 1], policy.timing,
+                                                             folder_.path() / std::to_string(i)),
+                        .fresh = policy.fresh});
   }
 
   /// Starts each setting, one after the other, until it makes steps.
   void warm_up() {
-    for (std::size_t i = 0; i < sessions_.size() && !hooks_.stopped(); ++i) {
-      hooks_.say(fmt::format("start {}", candidates_[i].name));
-      if (!start(i)) continue;
+    for (std::size_t i = 0; i < tried_.size() && !hooks_.stopped(); ++i) {
+      // Those that hang leave the others, and the rounds, their share of the time.
+      take(i, seconds_left() / 2 / static_cast<double>(i < 2 ? 1 : tried_.size() - i));
       if (whole_runs_) return;
-      sessions_[i]->stop();
-      if (fresh_[i]) sessions_[i]->end();
-      // What does not fit beside the others is started anew in each turn.
-      const Limits limits = limits_of_process(try_read);
-      if (available_memory(try_read, limits) < kept_free * total_memory(try_read, limits)) {
-        fresh_[i] = true;
-        sessions_[i]->end();
+      if (!candidates_[i].measured()) continue;
+      turn_seconds_ =
+          std::max(turn_seconds_, static_cast<double>(dropped_steps + 2 * fewest_steps) * tried_[i].longest);
+      const double own = candidates_[i].epoch_samples, present = candidates_.front().epoch_samples;
+      if (present > 0 && own > 0 && own != present) {
+        leave_out(i, fmt::format("has {} samples in an epoch, and the present setting {}", count_text(own),
+                                 count_text(present)));
       }
     }
-    turn_seconds_ = std::max(turn_seconds_, shortest_turn);
   }
 
   bool takes_whole_runs() const { return whole_runs_; }
+  double seconds_left() const { return policy_.budget_seconds - seconds_since(begun_); }
 
-  int rounds(double seconds_left) const {
-    const double round = turn_seconds_ * static_cast<double>(candidates_.size());
-    const auto whole = static_cast<int>(seconds_left / std::max(round, 1e-3));
-    if (whole < static_cast<int>(fewest_rounds)) {
+  int rounds() const {
+    const double left = std::max(0.0, seconds_left()), round = round_seconds(), most = 1000;
+    if (left < static_cast<double>(fewest_rounds) * round) {
       throw Error("--budget",
-                  fmt::format("leaves {} for rounds of {}, and {} are the fewest",
-                              seconds_text(std::max(0.0, seconds_left)), seconds_text(round), fewest_rounds),
+                  fmt::format("leaves {} for rounds of {}, and {} are the fewest", seconds_text(left),
+                              seconds_text(round), fewest_rounds),
                   "give it longer, or try fewer settings");
     }
-    constexpr int most = 1000;
-    return std::min(whole, most);
+    return static_cast<int>(std::min(left / round, most));
   }
 
-  Turn take(std::size_t at) {
-    hooks_.say(candidates_[at].name);
-    Session& session = *sessions_[at];
-    if (whole_runs_) {
-      std::string fault;
-      const double seconds = seconds_to_the_end(session, limit(0), hooks_, fault);
-      if (!fault.empty()) leave_out(at, fault);
-      return seconds > 0 ? Turn{.seconds = {{seconds}}} : Turn();
+  /// Continues a setting, or starts it. It hangs where no step of it counts in so many seconds, or in what
+  /// its turns before let expect: of training, behind those that are dropped after a stop and the start of an
+  /// epoch.
+  Turn take(std::size_t at, double most = 0) {
+    Candidate& one = candidates_[at];
+    Tried& own = tried_[at];
+    Session& session = *own.session;
+    if (most <= 0) {
+      most = one.start_up + std::max(std::min(longest_wait, policy_.budget_seconds / 2),
+                                     longest_by_seen * std::max(tried_.front().longest, own.longest));
     }
-    if (session.runs()) {
-      if (session.more_steps().size() > 1) {  // the one that was under way may have ended
-        leave_out(at, "goes on while it is stopped: try --fresh");
-        return {};
-      }
+    hooks_.say((session.runs() ? "" : "start ") + one.name);
+    if (!session.runs()) {
+      session.start();
+    } else if (session.more_steps().size() > 1) {  // the one that was under way may have ended
+      return leave_out(at, "goes on while it is stopped: try --fresh");
+    } else {
       session.signal_all(SIGCONT);
-    } else if (!start(at)) {
-      return {};
     }
-    const auto start_of_turn = Steady::now();
-    const double before_turn = session.processor_seconds();
-    std::vector<TimedStep> steps;
-    auto last = Steady::now();
-    while (!hooks_.stopped()) {
-      const std::size_t before = steps.size();
-      for (const TimedStep& one : session.more_steps()) steps.push_back(one);
-      if (steps.size() > before) last = Steady::now();
-      if (counted(steps).size() >= fewest_steps && seconds_since(start_of_turn) >= turn_seconds_) break;
-      if (const auto end = session.ended()) {
-        if (!end->passed()) {
-          leave_out(at, end->text() + session.last_line());
-          return {};
-        }
-        for (const TimedStep& one : session.more_steps()) steps.push_back(one);
-        if (counted(steps).size() >= fewest_steps) break;
-        if (!start(at)) return {};  // its epochs are over: once more
-        steps.clear();
-      } else if (seconds_since(last) > limit(at)) {
-        leave_out(at, fmt::format("hangs: no step in {}", seconds_text(limit(at))));
-        return {};
+    auto begun = Steady::now(), last = begun;
+    double used_before = session.processor_seconds();
+    TimedStep turn{.samples = 0};
+    std::size_t drop = dropped_steps, count = 0;
+    while (count < fewest_steps || (session.runs() && seconds_since(begun) < turn_seconds_)) {
+      if (hooks_.stopped()) return {};
+      std::this_thread::sleep_for(std::chrono::milliseconds(whole_runs_ ? 1 : 5));
+      const bool starts = session.made == 0;
+      const auto end = session.ended();
+      const std::vector<TimedStep> steps = session.more_steps();
+      if (!session.fault.empty()) return leave_out(at, session.fault);
+      if (end && !end->passed()) return leave_out(at, end->text() + session.last_line());
+      if (end && session.made == 0 && candidates_.front().start_up == 0 && policy_.timing.match.empty()) {
+        // It says nothing of its steps: its time as a whole is all that there is.
+        whole_runs_ = true;
+        own.longest = turn_seconds_ = session.seconds_since_start();
+        return {.seconds = {{turn_seconds_}}};
       }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      if (end && session.made <= dropped_steps)
+        return leave_out(at, "ended before its third step" + session.last_line());
+      if (starts && session.made > 0) {
+        one.start_up = session.seconds_since_start();
+        begun = Steady::now();
+        used_before = session.processor_seconds();
+      }
+      for (const TimedStep& step : steps) {
+        if (step.is_first && !step.is_validation) drop = dropped_steps;
+        if (drop > 0) {
+          if (!step.is_validation) --drop;
+        } else if (step.is_validation) {
+          own.validation.add(step);
+        } else {
+          turn.add(step);
+          ++count;
+          last = Steady::now();
+          own.longest = std::max(own.longest, step.seconds);
+          one.step_samples = std::max(one.step_samples, step.samples);
+        }
+      }
+      if (end && count < fewest_steps) session.start();  // its epochs are over: once more
+      if (seconds_since(last) > most) {
+        return leave_out(at,
+                         fmt::format("no step of it counts in {}: it hangs, starts too slowly for --budget, "
+                                     "or has epochs of {} steps, which do not",
+                                     seconds_text(most), dropped_steps));
+      }
     }
-    TimedStep all{.samples = 0};
-    for (const TimedStep& one : counted(steps)) {
-      all.seconds += one.seconds;
-      all.wait += one.wait;
-      all.samples += one.samples;
+    if (turn.seconds <= 0) return leave_out(at, "says that its steps take no time");
+    one.epoch_samples = session.stream.train;
+    if (session.runs()) {
+      own.steps.add(turn);
+      own.used += (session.processor_seconds() - used_before) / seconds_since(begun) * turn.seconds;
+      one.wait_share = own.steps.wait / own.steps.seconds;
+      one.processor_seconds = own.used / own.steps.samples;
+      one.validation =
+          session.stream.validation * own.validation.seconds / std::max(1.0, own.validation.samples);
+      one.peak_bytes = std::max(one.peak_bytes, session.memory());
     }
-    if (session.runs()) note(at, all, seconds_since(start_of_turn), before_turn);
+    keep_within_memory(at);
     session.stop();
-    if (fresh_[at]) session.end();
-    return all.samples > 0 ? Turn{.seconds = {{all.seconds / all.samples}}} : Turn();
+    if (own.fresh) session.end();
+    return {.seconds = {{turn.seconds / turn.samples}}};
   }
 
  private:
-  double limit(std::size_t at) const { return std::max(longest_wait, longest_by_seen * longest_[at]); }
+  /// A setting, and what all of its turns sum up to.
+  struct Tried {
+    std::unique_ptr<Session> session;
+    bool fresh = false;  ///< it is started anew in each turn
+    double longest = 0;  ///< seconds of a step so far
+    TimedStep steps{.samples = 0}, validation{.samples = 0};
+    double used = 0;  ///< seconds of processors in those steps
+  };
 
-  void leave_out(std::size_t at, const std::string& why) {
-    sessions_[at]->end();
+  double round_seconds() const {
+    return turn_seconds_ * static_cast<double>(std::ranges::count_if(candidates_, &Candidate::measured));
+  }
+
+  /// Returns the turn of nothing that it has had.
+  Turn leave_out(std::size_t at, const std::string& why) {
+    tried_[at].session->end();
     if (at < 2)
       throw Error(fmt::format("the present setting, {}", candidates_[at].name), why, "run it by hand");
     candidates_[at].left_out = why;
+    return {};
   }
 
-  /// The steps of a turn that count: of training, behind those that are dropped after a stop and after a
-  /// start.
-  static std::vector<TimedStep> counted(const std::vector<TimedStep>& steps) {
-    std::vector<TimedStep> out;
-    std::size_t drop = dropped_steps;
-    for (const TimedStep& one : steps) {
-      if (one.is_validation) continue;
-      if (one.is_first) drop = dropped_steps;
-      if (drop > 0) {
-        --drop;
-      } else {
-        out.push_back(one);
-      }
+  /// Where too little memory is left, ends one that is stopped, which starts anew in each turn from then on;
+  /// the present setting at last.
+  void keep_within_memory(std::size_t running) {
+    const Limits limits = limits_of_process(policy_.read);
+    if (available_memory(policy_.read, limits) >= kept_free * total_memory(policy_.read, limits)) return;
+    for (std::size_t i = tried_.size(); i-- > 0;) {
+      if (i == running || !tried_[i].session->runs()) continue;
+      tried_[i].fresh = true;
+      return tried_[i].session->end();
     }
-    return out;
-  }
-
-  /// Starts a setting, and waits until its first steps have passed. Says whether it makes steps.
-  bool start(std::size_t at) {
-    Session& session = *sessions_[at];
-    session.start();
-    std::size_t steps = 0;
-    double slowest = 0;
-    while (steps <= dropped_steps) {
-      if (hooks_.stopped()) return false;
-      for (const TimedStep& one : session.more_steps()) {
-        if (steps++ == 0) candidates_[at].start_up = session.seconds_since_start();
-        if (steps > 1) slowest = std::max(slowest, one.seconds);
-      }
-      if (const auto end = session.ended()) {
-        if (end->passed() && steps == 0 && at == 0 && policy_.timing.match.empty()) {
-          // It says nothing of its steps: its time as a whole is all that there is.
-          whole_runs_ = true;
-          longest_[at] = turn_seconds_ = session.seconds_since_start();
-          return true;
-        }
-        leave_out(at, (end->passed() ? "ended before its third step" : end->text()) + session.last_line());
-        return false;
-      }
-      if (session.seconds_since_start() > policy_.budget_seconds / 2) {
-        leave_out(at, fmt::format("made no three steps in {}", seconds_text(policy_.budget_seconds / 2)));
-        return false;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    longest_[at] = std::max(longest_[at], slowest);
-    turn_seconds_ = std::max(turn_seconds_, static_cast<double>(dropped_steps + 2 * fewest_steps) * slowest);
-    const double own = session.stream.train, present = sessions_.front()->stream.train;
-    if (present > 0 && own > 0 && own != present) {
-      leave_out(at, fmt::format("has {} samples in an epoch, and the present setting {}", count_text(own),
-                                count_text(present)));
-      return false;
-    }
-    return true;
-  }
-
-  /// Notes what all steps of a turn together say beside its time.
-  void note(std::size_t at, const TimedStep& all, double seconds_of_turn, double used_before) {
-    Candidate& one = candidates_[at];
-    one.peak_bytes = std::max(one.peak_bytes, sessions_[at]->memory());
-    if (all.seconds > 0) one.wait_share = all.wait / all.seconds;
-    one.epoch_samples = sessions_[at]->stream.train;
-    const double cores = (sessions_[at]->processor_seconds() - used_before) / seconds_of_turn;
-    if (all.seconds > 0) one.processor_seconds = cores * all.seconds / all.samples;
   }
 
   std::vector<Candidate>& candidates_;
   const CommandPolicy& policy_;
   const Hooks& hooks_;
+  const Steady::time_point begun_ = Steady::now();
   const ScratchFolder folder_;
-  std::vector<std::unique_ptr<Session>> sessions_;
-  std::vector<bool> fresh_;
-  std::vector<double> longest_;  ///< seconds of a step so far
-  double turn_seconds_ = 0;
+  std::vector<Tried> tried_;
+  double turn_seconds_ = shortest_turn;
   bool whole_runs_ = false;
 };
 
@@ -462,7 +445,7 @@ std::vector<TimedStep> StepStream::take(const std::string& lines, const std::str
                    .samples = std::clamp(number(3), 1.0, most_amount),
                    .is_validation = cells[4] == "validation",
                    .is_first = cells[0] == "0"});
-    if (!out.back().is_validation) train = std::clamp(number(6), 0.0, most_amount);
+    (out.back().is_validation ? validation : train) = std::clamp(number(6), 0.0, most_amount);
   }
   return out;
 }
@@ -477,12 +460,8 @@ std::vector<CommandSetting> settings_of(const CommandRequest& request) {
   std::vector<Values> all{{}};
   for (const Axis& axis : axes) {
     std::vector<Values> longer;
-    for (const Values& one : all) {
-      for (const std::string& value : axis.values) {
-        longer.push_back(one);
-        longer.back()[axis.name] = value;
-      }
-    }
+    for (const Values& one : all)
+      for (const std::string& value : axis.values) longer.emplace_back(one)[axis.name] = value;
     all = std::move(longer);
   }
   Values present = all.front();
@@ -491,10 +470,7 @@ std::vector<CommandSetting> settings_of(const CommandRequest& request) {
   for (const std::string& text : request.except) excepted.push_back(values_of(text, axes, "--except"));
   std::vector<CommandSetting> out{setting_of(request, axes, present)};
   for (const Values& one : all) {
-    const auto covers = [&](const Values& part) {
-      return std::ranges::all_of(part,
-                                 [&](const auto& value) { return one.at(value.first) == value.second; });
-    };
+    const auto covers = [&](const Values& part) { return std::ranges::includes(one, part); };
     if (one != present && std::ranges::none_of(excepted, covers))
       out.push_back(setting_of(request, axes, one));
   }
@@ -507,7 +483,7 @@ std::vector<CommandSetting> settings_of(const CommandRequest& request) {
 std::vector<Candidate> candidates_of(const std::vector<CommandSetting>& settings) {
   std::vector<Candidate> out;
   for (const CommandSetting& one : settings) {
-    out.push_back({.name = one.values, .price = one.price});
+    out.push_back({.name = one.values, .price = one.price, .step_samples = one.samples});
     if (out.size() == 1) out.push_back(out.front());
   }
   return out;
@@ -515,17 +491,15 @@ std::vector<Candidate> candidates_of(const std::vector<CommandSetting>& settings
 
 std::string measure_commands(const std::vector<CommandSetting>& settings, std::vector<Candidate>& candidates,
                              const CommandPolicy& policy, const Hooks& hooks) {
-  const auto start = Steady::now();
   const Inheritance ended_at_last;
   CommandTurns turns(settings, candidates, policy, hooks);
   turns.warm_up();
   if (hooks.stopped()) return "";
-  const int rounds = turns.rounds(policy.budget_seconds - seconds_since(start));
+  const int rounds = turns.rounds();
   const TakeTurns each = one_by_one([&](std::size_t at) { return turns.take(at); }, hooks);
   const TakeTurns take_turns = [&](std::span<const std::size_t> order, int round) {
     // Steps may be slower than they were in the warm-up, and epochs end.
-    const bool late =
-        seconds_since(start) > policy.budget_seconds && round >= static_cast<int>(fewest_rounds);
+    const bool late = turns.seconds_left() < 0 && round >= static_cast<int>(fewest_rounds);
     std::vector<Turn> out = late ? std::vector<Turn>() : each(order, round);
     if (out.empty()) return out;
     const auto of = [&](std::size_t at) {
@@ -546,16 +520,41 @@ std::string measure_commands(const std::vector<CommandSetting>& settings, std::v
                                   : "Each setting was started once, stopped, and continued in short turns.";
 }
 
-double whole_run(const CommandSetting& setting, const Hooks& hooks) {
+std::string confirm(const std::vector<CommandSetting>& settings, TuneRuling& ruling, double most,
+                    const Hooks& hooks) {
   const ScratchFolder folder;
   const Inheritance ended_at_last;
-  const CommandTiming timing;
-  Session session(setting, timing, folder.path());
-  std::string fault;
-  const double seconds = seconds_to_the_end(session, std::numeric_limits<double>::infinity(), hooks, fault);
-  if (!fault.empty()) throw Error(setting.values, fault, "run it by hand");
-  if (seconds <= 0) throw Stopped{};
-  return seconds;
+  if (ruling.chosen == 0) return "";
+  const Candidate &present = ruling.candidates.front(), &chosen = ruling.candidates[ruling.chosen];
+  constexpr double longest_by_forecast = 3;
+  const double limit = std::max(most, longest_by_forecast * present.epoch_seconds());
+  bool confirmed = true;
+  double before = 0;
+  std::string said;
+  for (const std::size_t at : {std::size_t{0}, ruling.chosen}) {
+    Session session(settings[at], {}, folder.path());
+    session.start();
+    std::optional<ChildEnd> end;
+    while (!end && session.seconds_since_start() < limit && !hooks.stopped()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      end = session.ended();
+    }
+    if (hooks.stopped()) throw Stopped{};
+    const double took = session.seconds_since_start();
+    const bool passed = end && end->passed();
+    said += fmt::format("{}{} {} {}{}", said.empty() ? "" : "; ", settings[at].values,
+                        passed ? "took"
+                        : end  ? end->text() + " after"
+                               : "did not end in",
+                        seconds_text(took), passed ? "" : session.last_line());
+    confirmed = confirmed && passed && (at == 0 || took <= before * std::max(1.0, chosen.ratio.high));
+    before = took;
+  }
+  if (confirmed) return fmt::format("Confirmed by one run of each: {}.", said);
+  ruling.doubt = fmt::format("NOT CONFIRMED by one run of each: {}", said);
+  ruling.advice = Advice::undecided;
+  ruling.chosen = 0;
+  return "";
 }
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 #include "assay/hooks.hpp"
 #include "bench/gate/wrapped_commands.hpp"
 #include "core/files/child_process.hpp"
+#include "core/machine/limits.hpp"
 #include "core/tune/turns.hpp"
 
 #include <cstdint>
@@ -27,6 +28,9 @@ struct CommandSetting {
   Variables environment;
   std::string values;         ///< `workers=0, batch=32`
   std::vector<double> price;  ///< fewer workers are cheaper
+  /// Of a step: the value of `batch`, `batch_size` or `bs`, else 1. 0: not known, since a setting with
+  /// `batch` or `accum` in its name may change it as well.
+  double samples = 1;
 };
 
 /// The present setting first, then every other combination. Throws Error naming the option of a value, a name
@@ -37,11 +41,16 @@ std::vector<CommandSetting> settings_of(const CommandRequest& request);
 struct TimedStep {
   double seconds = 0, wait = 0, samples = 1;
   bool is_validation = false, is_first = false;  ///< of an epoch, with its start-up
+  void add(const TimedStep& other) {
+    seconds += other.seconds;
+    wait += other.wait;
+    samples += other.samples;
+  }
 };
 /// The lines of $ASSAY_STEPS, as assay.timed() writes them.
 struct StepStream {
-  std::string writer;  ///< the process that wrote those so far
-  double train = 0;    ///< samples of an epoch; 0: not known
+  std::string writer;                ///< the process that wrote those so far
+  double train = 0, validation = 0;  ///< samples of an epoch; 0: not known
   /// Passes over lines that are none. Throws Error naming the setting where another process writes as well.
   std::vector<TimedStep> take(const std::string& lines, const std::string& setting);
 };
@@ -49,8 +58,9 @@ struct StepStream {
 struct CommandPolicy {
   double budget_seconds = 300;
   std::uint64_t seed = 42;
-  bool fresh = false;    ///< start each setting anew in every turn
-  CommandTiming timing;  ///< its `match`, where the command streams no steps
+  bool fresh = false;                  ///< start each setting anew in every turn
+  CommandTiming timing{.each = true};  ///< its `match`, where the command streams no steps
+  ReadFile read = try_read;            ///< what tells the memory that is left
 };
 
 /// The candidates of settings, with twice the present one: the second, its twin, is the control of all.
@@ -58,13 +68,17 @@ std::vector<Candidate> candidates_of(const std::vector<CommandSetting>& settings
 
 /// Times the seconds per sample of each candidate in turns, in a drawn order, within the budget: of the steps
 /// that assay.timed() streams, else of the last number of each line that matches, else of whole runs. The
-/// first steps of every turn are dropped, as many in each setting. A setting that crashes, hangs or goes on
-/// while it is stopped is left out with the reason. Says how it measured. Ends all that it started. Throws
-/// Error where this is the present setting, or where the budget is too short for the fewest rounds.
+/// first steps of every turn are dropped, as many in each setting. A setting that crashes, hangs, goes on
+/// while it is stopped or says what cannot be used is left out with the reason. While little memory is left,
+/// fewer are kept. Says how it measured. Ends all that it started. Throws Error where this is the present
+/// setting, where `match` does not tell the seconds of a sample, or where the budget is too short.
 std::string measure_commands(const std::vector<CommandSetting>& settings, std::vector<Candidate>& candidates,
                              const CommandPolicy& policy, const Hooks& hooks);
 
-/// Runs a setting to its end, and returns its seconds. Throws Error where it fails.
-double whole_run(const CommandSetting& setting, const Hooks& hooks);
+/// Runs the present and another setting that was chosen to their ends, for so many seconds each at most, or
+/// three epochs as expected. Returns their seconds; where one fails or the chosen one is slower, the ruling
+/// becomes undecided instead, with these as its doubt. Throws Stopped.
+std::string confirm(const std::vector<CommandSetting>& settings, TuneRuling& ruling, double most,
+                    const Hooks& hooks);
 
 }  // namespace assay

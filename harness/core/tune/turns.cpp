@@ -222,17 +222,17 @@ doc::Table cases_table(const TuneRecord& record) {
 doc::Table reasons_table(const TuneRecord& record) {
   doc::Table out{
       .tag = "reasons",
-      .columns = doc::columns("name; expected; memory: Resident, at its peak.; epoch: Start-up and steps.; "
-                              "waiting: Share of the steps.; "
+      .columns = doc::columns("name; expected; memory: Resident, at its peak.; "
+                              "epoch: With start-up and seen validation.; waiting: Share of the steps.; "
                               "processors: Seconds of them for 1,000 samples.; rounds; !verdict; !reason")};
   out.columns.front().name = record.words.setting;
   for (const Candidate& one : record.ruling.candidates) {
-    out.rows.push_back(
-        {one.name, one.hypothesis, one.peak_bytes > 0 ? doc::bytes(one.peak_bytes) : doc::Text(),
-         one.epoch_samples > 0 ? doc::seconds(one.start_up + one.epoch_samples * one.seconds) : doc::Text(),
-         one.wait_share > 0 ? doc::share(one.wait_share) : doc::Text(),
-         one.processor_seconds > 0 ? doc::seconds(1000 * one.processor_seconds) : doc::Text(),
-         doc::count(static_cast<double>(one.turns.size())), verdict_of(one), one.why});
+    out.rows.push_back({one.name, one.hypothesis,
+                        one.peak_bytes > 0 ? doc::bytes(one.peak_bytes) : doc::Text(),
+                        one.epoch_samples > 0 ? doc::seconds(one.epoch_seconds()) : doc::Text(),
+                        one.wait_share > 0 ? doc::share(one.wait_share) : doc::Text(),
+                        one.processor_seconds > 0 ? doc::seconds(1000 * one.processor_seconds) : doc::Text(),
+                        doc::count(static_cast<double>(one.turns.size())), verdict_of(one), one.why});
   }
   return out;
 }

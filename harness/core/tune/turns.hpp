@@ -71,8 +71,9 @@ struct Candidate {
   std::vector<Turn> turns;    ///< by round: fewer than the present setting has, once it has lost
   double peak_bytes = 0;      ///< of resident memory; 0: not known
   /// Of commands; 0 where not known: seconds to the first step, the share of steps that is waiting, seconds
-  /// of processors for a sample, samples of an epoch.
-  double start_up = 0, wait_share = 0, processor_seconds = 0, epoch_samples = 0;
+  /// of processors for a sample, samples of an epoch and of a step, seconds of the validation of an epoch.
+  double start_up = 0, wait_share = 0, processor_seconds = 0, epoch_samples = 0, step_samples = 0,
+         validation = 0;
 
   // The findings of ruled().
   Decision decision = Decision::no_change;  ///< without meaning for candidates that were left out
@@ -84,6 +85,8 @@ struct Candidate {
   bool tied_with_best = false;
 
   bool measured() const { return left_out.empty() && wrong.empty(); }
+  /// Start-up, steps and, where it is known, validation.
+  double epoch_seconds() const { return start_up + epoch_samples * seconds + validation; }
 };
 
 /// The vocabulary of one kind of settings.
