@@ -152,5 +152,26 @@ TEST_F(Tuning, TriesSizesOfCachesAndRemembersThoseOfThisMachine) {
   }
 }
 
+TEST_F(Tuning, TakesPrintedStepsPerSampleAndSaysThatAnotherBatchTrainsDifferently) {
+  const Finished done =
+      run("tune command --vary batch=10,20 --budget 16 --match 'step: ([0-9.]+) ms' -o t.json -- "
+          "/bin/sh -c 'while :; do echo step: {batch} ms; sleep 0.01; done'");
+  EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
+  EXPECT_THAT(done.output, AllOf(HasSubstr("Another batch trains differently"), HasSubstr("batch=20")));
+  EXPECT_THAT(done.output, HasSubstr("equally fast [1.000, 1.000]"));
+}
+
+// It says that its steps are faster, and sleeps behind them.
+TEST_F(Tuning, DecidesNothingThatWholeRunsContradict) {
+  const Finished done = run(
+      "tune command --vary w=2,1 --budget 16 --confirm -o t.json -- /bin/sh -c 'n=0; while test $n -lt 60; "
+      "do echo $n,0.0{w},0,1,training,$$,60,0 >> $ASSAY_STEPS; n=$((n + 1)); sleep 0.01; done; "
+      "if test {w} = 1; then sleep 1; fi'");
+  EXPECT_EQ(done.exit_code, 3) << done.output << done.errors;
+  EXPECT_THAT(done.output,
+              AllOf(HasSubstr("NOT CONFIRMED by one run of each: w=2 took"), HasSubstr("w=1 took")));
+  EXPECT_EQ(Json::parse(folder_.read("t.json")).at("advice"), "UNDECIDED");
+}
+
 }  // namespace
 }  // namespace assay::testing
