@@ -58,62 +58,37 @@ class AssayError(Exception):
 
 
 # The structures of assay/plugin.h. Each has its size in it, by which the library sees when they differ.
+_C = ctypes.CFUNCTYPE
+_TEXT, _ANY, _INT, _I32, _U32, _I64 = (ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int32, ctypes.c_uint32,
+                                       ctypes.c_int64)
+_SIZE, _REAL, _pointer = ctypes.c_size_t, ctypes.c_double, ctypes.POINTER
 
 
-class _Tensor(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_int32), ("use", ctypes.c_int32),
-                ("width", ctypes.c_int64), ("size", ctypes.c_int64), ("axes", ctypes.c_int32),
-                ("reserved", ctypes.c_int32), ("extent", ctypes.c_int64 * _MOST_AXES), ("low", ctypes.c_int64),
-                ("high", ctypes.c_int64), ("data", ctypes.c_void_p)]
+def _structure(**fields):
+    return type("structure", (ctypes.Structure,), {"_fields_": list(fields.items())})
 
 
-class _Field(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_int64)]
-
-
-class _Problem(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("threads", ctypes.c_int32), ("field_count", ctypes.c_size_t),
-                ("fields", ctypes.POINTER(_Field))]
-
-
-_ProblemPointer, _TensorPointer = ctypes.POINTER(_Problem), ctypes.POINTER(_Tensor)
-_Unfit = ctypes.CFUNCTYPE(ctypes.c_void_p, _ProblemPointer)  # a text that this script keeps
-_Prepare = ctypes.CFUNCTYPE(ctypes.c_void_p, _ProblemPointer, _TensorPointer, ctypes.c_size_t)
-_Run = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, _ProblemPointer, _TensorPointer, ctypes.c_size_t)
-_Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_Synchronize = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
-_Seconds = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p)
-_Failure = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
-_OfTensors = ctypes.CFUNCTYPE(ctypes.c_int, _ProblemPointer, _TensorPointer, ctypes.c_size_t)
-_Cost = ctypes.CFUNCTYPE(None, _ProblemPointer, *[ctypes.POINTER(ctypes.c_double)] * 3)
-
-
-class _Kernel(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("threaded", ctypes.c_int32), ("operation", ctypes.c_char_p),
-                ("name", ctypes.c_char_p), ("summary", ctypes.c_char_p), ("libraries", ctypes.c_char_p),
-                ("precision", ctypes.c_char_p), ("unfit", _Unfit), ("prepare", _Prepare), ("run", _Run),
-                ("release", _Release), ("synchronize", _Synchronize), ("seconds", _Seconds), ("failure", _Failure)]
-
-
-class _Rule(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("low", ctypes.c_int64), ("high", ctypes.c_int64),
-                ("optional", ctypes.c_int32), ("reserved", ctypes.c_int32), ("fallback", ctypes.c_int64)]
-
-
-class _Operation(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_uint32), ("version", ctypes.c_int32), ("name", ctypes.c_char_p),
-                ("about", ctypes.c_char_p), ("rule_count", ctypes.c_size_t), ("rules", ctypes.POINTER(_Rule)),
-                ("corner_case_count", ctypes.c_size_t), ("corner_cases", ctypes.POINTER(ctypes.c_char_p)),
-                ("describe", _OfTensors), ("reference", _OfTensors), ("bound", _OfTensors),
-                ("relative", ctypes.c_double), ("absolute", ctypes.c_double), ("exact", ctypes.c_int32),
-                ("reserved", ctypes.c_int32), ("cost", _Cost)]
-
-
-class _Plugin(ctypes.Structure):
-    _fields_ = [("abi", ctypes.c_uint32), ("size", ctypes.c_uint32), ("provider", ctypes.c_char_p),
-                ("revision", ctypes.c_char_p), ("operation_count", ctypes.c_size_t),
-                ("operations", ctypes.POINTER(ctypes.POINTER(_Operation))), ("kernel_count", ctypes.c_size_t),
-                ("kernels", ctypes.POINTER(ctypes.POINTER(_Kernel)))]
+_Tensor = _structure(name=_TEXT, type=_I32, use=_I32, width=_I64, size=_I64, axes=_I32, reserved=_I32,
+                     extent=_I64 * _MOST_AXES, low=_I64, high=_I64, data=_ANY)
+_Field = _structure(name=_TEXT, value=_I64)
+_Problem = _structure(size=_U32, threads=_I32, field_count=_SIZE, fields=_pointer(_Field))
+_ProblemPointer, _TensorPointer = _pointer(_Problem), _pointer(_Tensor)
+_Unfit = _C(_ANY, _ProblemPointer)  # a text that this script keeps
+_Run = _C(_INT, _ANY, _ProblemPointer, _TensorPointer, _SIZE)
+_Synchronize, _Seconds, _Failure = _C(_INT, _ANY), _C(_REAL, _ANY), _C(_ANY, _ANY)
+_OfTensors = _C(_INT, _ProblemPointer, _TensorPointer, _SIZE)
+_Cost = _C(None, _ProblemPointer, *[_pointer(_REAL)] * 3)
+_Kernel = _structure(size=_U32, threaded=_I32, operation=_TEXT, name=_TEXT, summary=_TEXT, libraries=_TEXT,
+                     precision=_TEXT, unfit=_Unfit, prepare=_C(_ANY, _ProblemPointer, _TensorPointer, _SIZE), run=_Run,
+                     release=_C(None, _ANY), synchronize=_Synchronize, seconds=_Seconds, failure=_Failure)
+_Rule = _structure(name=_TEXT, low=_I64, high=_I64, optional=_I32, reserved=_I32, fallback=_I64)
+_Operation = _structure(size=_U32, version=_I32, name=_TEXT, about=_TEXT, rule_count=_SIZE, rules=_pointer(_Rule),
+                        corner_case_count=_SIZE, corner_cases=_pointer(_TEXT), describe=_OfTensors,
+                        reference=_OfTensors, bound=_OfTensors, relative=_REAL, absolute=_REAL, exact=_I32,
+                        reserved=_I32, cost=_Cost)
+_Plugin = _structure(abi=_U32, size=_U32, provider=_TEXT, revision=_TEXT, operation_count=_SIZE,
+                     operations=_pointer(_pointer(_Operation)), kernel_count=_SIZE,
+                     kernels=_pointer(_pointer(_Kernel)))
 
 
 def _library():
@@ -202,13 +177,11 @@ def _copy(result, into, name):
             if not result.is_integer():
                 raise ValueError(f"returned {result} for {name}, which is an integer")
             result = int(result)
-        if hasattr(into, "fill_"):
-            into.fill_(result)
-        elif hasattr(into, "fill"):
-            into.fill(result)
-        else:
-            for i in range(len(into)):
-                into[i] = result
+        fill = getattr(into, "fill_", None) or getattr(into, "fill", None)
+        if fill is not None:
+            return fill(result)
+        for i in range(len(into)):
+            into[i] = result
         return
     count, wanted = math.prod(own if own is not None else (len(result),)), math.prod(shape)
     if count != wanted:
