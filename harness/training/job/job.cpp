@@ -197,6 +197,7 @@ void append_windows(Job& job, const Job& more) {
   mean(job.weather.other_busy_share, more.weather.other_busy_share);
   mean(job.weather.steal_share, more.weather.steal_share);
   mean(job.processor_seconds, more.processor_seconds);
+  mean(job.worker_processor_seconds, more.worker_processor_seconds);
   job.weather.seconds = both;
   job.source += ", " + more.source;
   for (const std::string& note : more.notes) {

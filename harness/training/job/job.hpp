@@ -139,8 +139,10 @@ struct Job {
   std::optional<double> epoch_seconds;  ///< as measured, to score predictions with
   Weather weather;               ///< while the windows were taken; of no seconds where it was not watched
   Index process = 0;             ///< that writes the file; 0: not known
+  Index validated = 0;           ///< samples of validation since the last step of training, in such a file
   Index cores = 0;               ///< that the job may use; 0: not known
   double processor_seconds = 0;  ///< of a step, with all processes of the job; 0: not known
+  double worker_processor_seconds = 0;  ///< of these, of the workers; 0: not known
   std::vector<Claim> claims;
   std::string source;              ///< the file or files
   std::vector<std::string> notes;  ///< what imports dropped or assumed, and why; each note once

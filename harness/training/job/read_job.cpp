@@ -16,7 +16,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <span>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -104,7 +103,7 @@ Column column_of(std::string_view cell) {
 class Reader {
  public:
   Reader(const std::string& text, const std::string& where, const std::string& unit)
-      : where_(where), unit_word_(unit), unit_(seconds_in(unit)) {
+      : where_(where), unit_word_(unit), unit_(seconds_in(unit)), job_{.name = where, .source = where} {
     if (!unit.empty() && unit_ <= 0) {
       throw Error("--unit", fmt::format("{} is no unit of time", unit), "use s, ms, us or ns");
     }
@@ -113,38 +112,34 @@ class Reader {
       ++line_;
       if (!csv::trimmed(line).empty()) take(line);
     }
-    if (begins_.empty()) begins_.push_back({});
-    if (times_.empty()) throw Error(where_, "holds no step time", "give one row per step");
+    if (job_.windows.empty()) throw Error(where_, "holds no step time", "give one row per step");
   }
 
   Job job() {
-    Job out{.name = where_, .source = where_};
-    std::span<const double> left(times_);
-    for (std::size_t i = 0; i < begins_.size(); ++i) {
-      const std::size_t end = i + 1 < begins_.size() ? begins_[i + 1].row : times_.size();
-      const auto own = left.subspan(begins_[i].row, end - begins_[i].row);
-      out.windows.push_back(timed_window(begins_[i].step, {own.begin(), own.end()}));
-      out.windows.back().run = static_cast<int>(i);
+    int run = 0;
+    for (TimedWindow& one : job_.windows) {
+      one = timed_window(one.first_step, std::move(one.step_seconds));
+      one.run = run++;
     }
-    out.dataset.batch = batch_;
-    out.dataset.train = train_;
-    out.loader.workers = workers_;
-    out.process = process_;
     if (!validation_.empty()) {
-      out.phases.push_back(
+      // A batch of validation counts as one of training, whatever its size.
+      const auto batch = static_cast<double>(job_.dataset.batch),
+                 own = static_cast<double>(validation_batch_);
+      for (double& seconds : validation_) seconds *= batch > 0 && own > 0 ? batch / own : 1;
+      job_.phases.push_back(
           timed_phase("validation", PhaseKind::compute, validation_, false, Scope::validation));
     }
-    if (!loads_.empty()) out.phases.push_back(timed_phase("load", PhaseKind::load, loads_));
+    if (!loads_.empty()) job_.phases.push_back(timed_phase("load", PhaseKind::load, loads_));
     for (const Column& column : columns_) {
       if (column.role == Role::dropped) {
-        out.notes.push_back(fmt::format(
+        job_.notes.push_back(fmt::format(
             "dropped column {}: it is neither step, unit, nor named for a unit of time", column.name));
       }
     }
     if (count(Role::step) == 0) {
-      out.notes.push_back("there is no column step: the first row is taken for the first step of an epoch");
+      job_.notes.push_back("there is no column step: the first row is taken for the first step of an epoch");
     }
-    return out;
+    return std::move(job_);
   }
 
  private:
@@ -207,41 +202,53 @@ class Reader {
     const auto phase = std::ranges::find(columns_, Role::phase, &Column::role) - columns_.begin();
     const bool validates =
         phase < std::ssize(columns_) && cells[static_cast<std::size_t>(phase)] == "validation";
+    if (!validates && job_.dataset.validation == 0) job_.dataset.validation = job_.validated;
+    if (!validates) job_.validated = 0;
+    double time = 0;
+    std::string_view number;  // is judged behind the process: lines of two processes have no order
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const Column& column = columns_[i];
       if (column.role == Role::unit || column.role == Role::dropped || column.role == Role::phase) continue;
-      if (validates && column.role != Role::time && column.role != Role::process) continue;
       const auto value = number_from<double>(cells[i]);
       const auto refuse_cell = [&] { refuse(fmt::format("\"{}\" is no {}", cells[i], column.name)); };
       if (!value || *value < 0) refuse_cell();
       if (column.role == Role::step) {
-        step(cells[i], *value);
+        number = cells[i];
       } else if (column.role != Role::time && column.role != Role::load) {
-        fact(column.role, *value);
+        fact(column.role, static_cast<Index>(*value), validates);
       } else {
         const double seconds = *value * unit_of(column, cells);
         if (!(seconds <= most_seconds)) refuse_cell();
-        (validates ? validation_ : column.role == Role::time ? times_ : loads_).push_back(seconds);
+        if (column.role == Role::time) time = seconds;
+        if (column.role == Role::load && !validates) loads_.push_back(seconds);
       }
     }
+    if (!validates && !number.empty()) step(number);
+    if (!validates && job_.windows.empty()) job_.windows.emplace_back();
+    (validates ? validation_ : job_.windows.back().step_seconds).push_back(time);
   }
 
-  void fact(Role role, double value) {
-    const auto number = static_cast<Index>(value);
-    if (role == Role::samples) batch_ = std::max(batch_, number);
-    if (role == Role::train) train_ = number;
-    if (role == Role::workers) workers_ = number;
+  void fact(Role role, Index number, bool validates) {
+    Dataset& data = job_.dataset;
+    Index& batch = validates ? validation_batch_ : data.batch;
+    if (role == Role::samples) batch = std::max(batch, number);
+    if (role == Role::samples && validates) job_.validated += number;
+    if (role == Role::train && number > 0) (validates ? data.validation : data.train) = number;
+    if (role == Role::workers && !validates) job_.loader.workers = number;
     if (role != Role::process) return;
-    if (process_ > 0 && process_ != number)
-      refuse(fmt::format(
-          "is of process {}, and the lines before it are of process {}: each needs a file of its own", number,
-          process_));
-    process_ = number;
+    if (job_.process > 0 && job_.process != number) {
+      throw Error(
+          fmt::format("{}: line {}", where_, line_),
+          fmt::format("is of process {}, and the lines before it are of process {}", number, job_.process),
+          "time them again, each with a file of its own in ASSAY_STEPS");
+    }
+    job_.process = number;
   }
 
   /// Times of every hundredth step would be taken for a hundred times fewer steps.
-  void step(std::string_view cell, double value) {
+  void step(std::string_view cell) {
     constexpr double largest = 9007199254740992;  // 2^53: beyond it not all whole numbers are doubles
+    const double value = *number_from<double>(cell);
     if (value != std::floor(value) || value > largest)
       refuse(fmt::format("\"{}\" is no number of a step", cell));
     const auto number = static_cast<Index>(value);
@@ -250,7 +257,7 @@ class Reader {
       refuse(fmt::format("step {} does not follow step {}: each row must be the next step", number,
                          *last_step_));
     }
-    if (!last_step_ || anew) begins_.push_back({number, times_.size()});
+    if (!last_step_ || anew) job_.windows.push_back({.first_step = number});
     last_step_ = number;
   }
 
@@ -260,14 +267,9 @@ class Reader {
   Index line_ = 0;
   char separator_ = ',';
   std::vector<Column> columns_;
-  std::vector<double> times_, loads_, validation_;
-  struct Begin {
-    Index step = 0;
-    std::size_t row = 0;
-  };
-  std::vector<Begin> begins_;  ///< of epochs
-  Index batch_ = 0, train_ = 0, process_ = 0;
-  std::optional<Index> workers_;
+  Job job_;
+  std::vector<double> loads_, validation_;
+  Index validation_batch_ = 0;
   std::optional<Index> last_step_;
 };
 
@@ -555,11 +557,11 @@ void describe(Fields& f, Job& job) {
   f.keyed("phases", job.phases, &StepPhase::name, {.optional = true, .about = "of a step, by name"});
   f("weather", job.weather, {.optional = true});
   f("cores", job.cores, {.optional = true, .low = 0, .high = 65536, .about = "that the job may use"});
-  f("processor_seconds", job.processor_seconds,
-    {.optional = true,
-     .least = 0,
-     .most = most_seconds,
-     .about = "of a step and its workers, all processes"});
+  Fields::Rule processors{.optional = true, .least = 0, .most = most_seconds};
+  processors.about = "of a step and its workers, all processes";
+  f("processor_seconds", job.processor_seconds, processors);
+  processors.about = "of these, of the workers";
+  f("worker_processor_seconds", job.worker_processor_seconds, processors);
   f("one_off_seconds", job.one_off_seconds, time_rule(true, "of an epoch, beyond its steps"));
   f("measured_epoch_seconds", job.epoch_seconds, time_rule(true));
   f("claims", job.claims, {.optional = true, .about = "of a report, to be checked for their arithmetic"});

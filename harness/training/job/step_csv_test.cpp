@@ -111,15 +111,31 @@ TEST(StepCsv, ReadsWhatAssayTimedStreams) {
   EXPECT_EQ(job.loader.workers, 2);
   ASSERT_EQ(job.phases.size(), 2U);
   EXPECT_EQ(job.phases[0].scope, Scope::validation);
+  EXPECT_THAT(job.phases[0].seconds, ElementsAre(DoubleEq(0.025))) << "of half of its 64 samples";
+  EXPECT_EQ(job.dataset.validation, 64);
+  EXPECT_EQ(job.validated, 0) << "training goes on";
   EXPECT_EQ(job.phases[1].seconds, (std::vector{0.1, 0.0, 0.1}));
+}
+
+// A loader without a length says 0 samples: they are known once training goes on.
+TEST(StepCsv, CountsTheSamplesOfAValidation) {
+  const std::string validation = "0,0.1,0,8,validation,7,0,0\n1,0.1,0,4,validation,7,0,0\n";
+  const std::string begun = stream + "0,0.2,0.1,8,training,7,80,2\n" + validation;
+  Job job = read_step_csv(begun, "s.csv", "");
+  EXPECT_EQ(job.dataset.validation, 0);
+  EXPECT_EQ(job.validated, 12);
+  job = read_step_csv(begun + "0,0.2,0.1,8,training,7,80,2\n", "s.csv", "");
+  EXPECT_EQ(job.dataset.validation, 12);
+  EXPECT_EQ(job.validated, 0);
 }
 
 TEST(StepCsv, RefusesLinesOfTwoProcesses) {
   EXPECT_THAT(
       [] {
-        read_step_csv(stream + "0,0.2,0.1,32,training,7,80,2\n0,0.2,0.1,32,training,8,80,2\n", "s.csv", "");
+        read_step_csv(stream + "0,0.2,0.1,32,training,7,80,2\n22,0.2,0.1,32,training,8,80,2\n", "s.csv", "");
       },
-      ::testing::ThrowsMessage<Error>(::testing::HasSubstr("process 8")));
+      ThrowsMessage<Error>(
+          ::testing::AllOf(HasSubstr("process 8"), HasSubstr("process 7"), HasSubstr("a file of its own"))));
 }
 
 }  // namespace
