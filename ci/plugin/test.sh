@@ -172,7 +172,7 @@ except assay.AssayError:
     pass
 P
 timed=$(mktemp -d) && (cd "$timed" && python3 - <<'P') || fail "assay.timed() went wrong"
-import json, os, sys
+import json, os, signal, subprocess, sys, time
 sys.path.insert(0, os.environ["ASSAY_PYTHON"])
 os.environ["ASSAY_STEPS"] = "steps.csv"
 import assay
@@ -192,7 +192,67 @@ def batches():
         read.append(i)
         yield [i]
 assert len(list(assay.timed(list(batches()), replay=True))) == 20
-assert sum(1 for _ in zip(range(30), assay.timed(batches(), replay=True))) == 30 and len(read) == 28, read
+assert len(list(assay.timed(list(batches()), replay=True))) == 20
+assert len(list(assay.timed(batches(), path="replay.json", replay=True))) == 20 and len(read) == 60, read
+assert max(job("replay.json")["phases"]["load"]["seconds"]) < 0.1, "reading what is repeated is no part of the loop"
+
+# An epoch is what the loader yields: of a sampler, without the last batch, or as counted at the end.
+class Loader:
+    batch_size, num_workers = 10, 0
+    def __init__(self, length, dataset, sampler=None, drop_last=False):
+        self.length, self.dataset, self.sampler, self.drop_last = length, dataset, sampler, drop_last
+    def __len__(self): return self.length
+    def __iter__(self): return iter([[0] * 10] * self.length)
+def samples(loader, path, **options):
+    for batch in assay.timed(loader, path=path, **options): pass
+    return job(path)["dataset"]
+assert samples(Loader(50, range(1000)), "a.json")["train"] == 500, job("a.json")
+assert samples(Loader(50, range(496)), "b.json")["train"] == 496, job("b.json")
+assert samples(Loader(13, range(1000), sampler=range(125)), "c.json")["train"] == 125, job("c.json")
+assert samples(Loader(50, range(506), drop_last=True), "d.json")["train"] == 506, job("d.json")
+assert samples(Loader(5, range(56), drop_last=True), "d.json", phase="validation")["validation"] == 50, job("d.json")
+assert samples(([1, 2, 3][i:] for i in range(2)), "e.json")["train"] == 5, job("e.json")
+for number, batch in enumerate(assay.timed(([1] for _ in range(9)), path="e.json")):
+    if number == 3: break
+assert job("e.json")["dataset"]["train"] == 5, "an earlier loop ran to its end"
+for batch in assay.timed(iter([[1]] * 9), path="f.json"): break
+assert job("f.json")["dataset"] == {"batch": 1, "drop_last": False, "train": 9}, job("f.json")
+assert job("f.json")["windows"] == [] and "weather" not in job("f.json"), job("f.json")
+
+# Its own notes are no part of a step, and the oldest of very many steps go.
+def slow_open(name, *rest, **options):
+    if str(name).endswith(".part"): time.sleep(0.05)
+    return open(name, *rest, **options)
+assay.open = slow_open
+for epoch in range(7):
+    for batch in assay.timed([[0]] * 2000, path="notes.json"): pass
+del assay.open
+notes = job("notes.json")
+assert sum(load > 0.05 for load in notes["phases"]["load"]["seconds"]) == 0, notes["phases"]["load"]["seconds"]
+assert [len(window["step_seconds"]) for window in notes["windows"]] == [2000] * 6, notes["windows"]
+
+# Processes end while they are looked at, and workers of a fork server are children of a child.
+def vanished(name, *rest, **options):
+    if name == f"/proc/{os.getppid()}/stat": raise FileNotFoundError(name)
+    return open(name, *rest, **options)
+assay.open = vanished
+assay._clocks()
+del assay.open
+before = assay._clocks()
+burns = "import sys, time\nwhile time.process_time() < 0.3: pass\nprint(); sys.stdout.flush(); time.sleep(60)"
+grandchild = subprocess.Popen(["sh", "-c", '"$0" -c "$1"; true', sys.executable, burns], stdout=subprocess.PIPE,
+                              start_new_session=True)
+grandchild.stdout.readline()
+own = assay._clocks()[2] - before[2]
+os.killpg(grandchild.pid, signal.SIGKILL)
+assert own >= 0.25, own
+
+# A second process leaves the lines of the first alone.
+second = subprocess.run([sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1]); import assay\n"
+                         "for batch in assay.timed([[1]] * 3, path='second.json'): pass", os.environ["ASSAY_PYTHON"]],
+                        stderr=subprocess.PIPE, text=True)
+assert second.returncode == 0 and "written by another process" in second.stderr, second
+assert os.path.exists("second.json")
 lines = open("steps.csv").read().splitlines()
 assert lines[0] == "step,step_s,load_s,samples,phase,process,train,workers" and lines[1].startswith("0,"), lines[:2]
 assert {line.split(",")[4] for line in lines[1:]} == {"training", "validation"}, lines

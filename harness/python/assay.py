@@ -25,12 +25,14 @@ where libraries are installed.
 import array
 import ctypes
 import ctypes.util
+import fcntl
 import glob
 import hashlib
 import inspect
 import itertools
 import json
 import math
+import operator
 import os
 import pickle
 import re
@@ -709,9 +711,9 @@ def timed(loader, phase="training", path="job.json", replay=False, sync=None):
     Leaves `path`, which `assay predict` reads, when the loop ends or is left, and now and then before: seconds of its
     first 10,000 steps and of their waits, and the processor time of this process and its children. `phase="validation"`
     adds a loop over a validation set to that file. With `replay` the first eight batches are repeated, so that nothing
-    is loaded. `sync()` is called after each step, torch.cuda.synchronize for one. The loader is any iterable; a
-    DataLoader of PyTorch says how large its data set is. Where $ASSAY_STEPS names a file, each step adds a line to it,
-    for `assay tune command` and `assay predict --watch`.
+    is loaded. `sync()` is called after each step, torch.cuda.synchronize for one. The loader is any iterable; an epoch
+    is what it yields, by its length, or as counted where a loop ran to its end. Where $ASSAY_STEPS names a file, each
+    step adds a line to it, for `assay tune command` and `assay predict --watch`.
 
     Raises AssayError for an unknown phase, and OSError where a file cannot be written."""
     if phase not in ("training", "validation"):
@@ -720,21 +722,24 @@ def timed(loader, phase="training", path="job.json", replay=False, sync=None):
 
 
 def _clocks():
-    """Seconds: now, of processors that this process and its children used, that anybody used, that the host took."""
+    """Seconds: now, of processors that this process used, its descendants, anybody; and that the host took."""
     tick, used = os.sysconf("SC_CLK_TCK"), os.times()
-    own = sum(used[:4])
-    for name in glob.glob("/proc/self/task/*/children"):
-        with open(name, encoding="ascii") as file:
-            children = file.read().split()
-        for child in children:
-            try:
-                with open(f"/proc/{child}/stat", encoding="utf-8", errors="replace") as file:
-                    own += sum(map(int, file.read().rpartition(")")[2].split()[11:13])) / tick
-            except OSError:  # it ended meanwhile
-                pass
+    parents, times = {}, {}
+    for name in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(name, encoding="utf-8", errors="replace") as file:
+                state = file.read().rpartition(")")[2].split()
+        except OSError:  # it ended meanwhile
+            continue
+        process = int(name.split("/")[2])
+        parents[process], times[process] = int(state[1]), sum(map(int, state[11:15])) / tick
+    family = [os.getpid()]
+    for process in family:  # workers of a fork server are children of that
+        family += [child for child, parent in parents.items() if parent == process]
     with open("/proc/stat", encoding="ascii") as file:
         ticks = [int(x) / tick for x in file.readline().split()[1:9]]
-    return time.perf_counter(), own, sum(ticks) - ticks[3] - ticks[4] - ticks[7], ticks[7]
+    return (time.perf_counter(), sum(used[:2]), sum(used[2:4]) + sum(times[process] for process in family[1:]),
+            sum(ticks) - ticks[3] - ticks[4] - ticks[7], ticks[7])
 
 
 def _samples_of(batch):
@@ -752,8 +757,7 @@ class _Timed:
 
     def __init__(self, loader, phase, path, replay, sync):
         self._loader, self._phase, self._path, self._replay, self._sync = loader, phase, path, replay, sync
-        data = getattr(loader, "dataset", None)
-        self._train = len(data) if hasattr(data, "__len__") else 0
+        self._length = operator.length_hint(loader)  # 0 of a generator, and of a data set that is one
 
     def __len__(self):
         return len(self._loader)
@@ -761,88 +765,126 @@ class _Timed:
     def __getattr__(self, name):
         return getattr(self._loader, name)
 
+    def _epoch(self, loop):
+        """Its samples, 0 where nobody knows. A sampler may draw fewer than the data set has, or more."""
+        steps, batch = loop["count"] if loop["ended"] else self._length, loop["batch"]
+        drops = self._phase == "training" and getattr(self._loader, "drop_last", False)
+        known = [getattr(self._loader, name, None) for name in ("sampler", "dataset")]
+        for size in [*map(operator.length_hint, known), loop["samples"]]:
+            if steps and (size if drops else size + batch - 1) // batch == steps:
+                return size
+        return steps * batch
+
     def _batches(self):
+        batches = iter(self._loader)
         if not self._replay:
-            return iter(self._loader)
-        length = len(self._loader) if hasattr(self._loader, "__len__") else None
-        return itertools.islice(itertools.cycle(list(itertools.islice(self._loader, 8))), length)
+            return batches
+        kept = list(itertools.islice(batches, 8))
+        left = range(self._length) if self._length else itertools.chain(kept, batches)
+        return (batch for batch, _ in zip(itertools.cycle(kept), left))
 
     def __iter__(self):
         loops = _loops.setdefault(self._path, [])
-        loop = {"of": self, "steps": [], "loads": [], "batch": 0, "before": _clocks(), "used": None, "whole": 0.0}
+        kept = sum(len(one["steps"]) for one in loops)
+        for one in loops:  # the oldest steps go, so that the file stays small
+            if kept > _MOST_STEPS:
+                kept -= len(one["steps"])
+                one["steps"], one["loads"] = [], []
+        loop = {"of": self, "steps": [], "loads": [], "count": 0, "samples": 0, "batch": 0, "ended": False,
+                "before": _clocks(), "used": None, "whole": 0.0}
         loops.append(loop)
         start = time.perf_counter()
         try:
             for number, batch in enumerate(self._batches()):
+                if self._replay:  # reading what is repeated is no part of the loop
+                    start = time.perf_counter()
                 load = time.perf_counter() - start
                 samples = _samples_of(batch) or getattr(self._loader, "batch_size", None) or 1
+                loop["batch"] = max(loop["batch"], samples)
                 known = len(loops)
                 yield batch
                 self._sync()
                 now = time.perf_counter()
                 # A validation inside a step is a phase of its own.
                 step = now - start - sum(other["whole"] for other in loops[known:])
-                start = now
-                loop["whole"] += step
+                loop["count"], loop["samples"] = number + 1, loop["samples"] + samples
                 if number < _MOST_STEPS:
                     loop["steps"].append(step)
                     loop["loads"].append(load)
-                    loop["batch"] = max(loop["batch"], samples)
-                self._tell(number, step, load, samples)
+                self._tell(number, step, load, samples, loop)
                 if number + 1 in (30, 100, 300, 1000, 3000, _MOST_STEPS):
                     _write_job(self._path, loops, loop)
+                start = time.perf_counter()  # its own notes are no part of a step
+                loop["whole"] += step + start - now
+            loop["ended"] = True
         finally:
+            now = time.perf_counter()
             _write_job(self._path, loops, loop)
+            loop["whole"] += time.perf_counter() - now
 
-    def _tell(self, number, step, load, samples):
+    def _tell(self, number, step, load, samples, loop):
         path = os.environ.get("ASSAY_STEPS")
-        if not path:
-            return
-        if _steps_file[0] != os.getpid():
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-            _steps_file[:] = os.getpid(), os.open(path, flags, 0o666)
-            os.write(_steps_file[1], b"step,step_s,load_s,samples,phase,process,train,workers\n")
-        workers = getattr(self._loader, "num_workers", 0)
-        os.write(_steps_file[1], f"{number},{step:.9f},{load:.9f},{samples},{self._phase},{os.getpid()},{self._train},"
-                                 f"{workers}\n".encode())
+        if path and _steps_file[0] != os.getpid():
+            _steps_file[:] = os.getpid(), _opened(path)
+        if path and _steps_file[1] >= 0:
+            workers = getattr(self._loader, "num_workers", 0)
+            os.write(_steps_file[1], f"{number},{step:.9f},{load:.9f},{samples},{self._phase},{os.getpid()},"
+                                     f"{self._epoch(loop)},{workers}\n".encode())
+
+
+def _opened(path):
+    """$ASSAY_STEPS, emptied and with its header; -1 while another process writes it, whose lines stay."""
+    steps = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    try:
+        fcntl.flock(steps, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(steps)
+        print(f"assay: {path} of ASSAY_STEPS is written by another process, and has no steps of process {os.getpid()}: "
+              "give each a file of its own", file=sys.stderr)
+        return -1
+    except OSError:  # a file system without locks
+        pass
+    os.close(os.open(path, os.O_WRONLY | os.O_TRUNC))
+    os.write(steps, b"step,step_s,load_s,samples,phase,process,train,workers\n")
+    return steps
 
 
 def _write_job(path, loops, now):
     """Writes what the loops found so far, of which one has just ended, or goes on."""
-    if now["used"] is None or len(now["steps"]) < _MOST_STEPS:
-        now["used"] = [after - before for before, after in zip(now["before"], _clocks())] + [len(now["steps"])]
-    training = [one for one in loops if one["of"]._phase == "training" and one["steps"]]
+    now["used"] = [after - before for before, after in zip(now["before"], _clocks())] + [now["count"]]
+    training = [one for one in loops if one["of"]._phase == "training" and one["batch"]]
     validation = [one for one in loops if one["of"]._phase == "validation" and one["steps"]]
-    job = {"schema": "assay.job/1", "job": os.path.basename(sys.argv[0]) or "training", "dataset": {}, "windows": [],
-           "phases": {}}
     if not training and not validation:
         return
+    job = {"schema": "assay.job/1", "job": os.path.basename(sys.argv[0]) or "training", "dataset": {}, "phases": {},
+           "windows": [{"first_step": 0, "run": run, "step_seconds": one["steps"]}
+                       for run, one in enumerate(training) if one["steps"]]}
     for one in training[-1:]:
         loader = one["of"]._loader
-        job["dataset"] = {"batch": one["batch"], "drop_last": bool(getattr(loader, "drop_last", False))}
-        if one["of"]._train:
-            job["dataset"]["train"] = one["of"]._train
+        known = [samples for samples in (other["of"]._epoch(other) for other in training) if samples]
+        job["dataset"] = {"batch": one["batch"], "drop_last": bool(getattr(loader, "drop_last", False)),
+                          **({"train": known[-1]} if known else {})}
         job["loader"] = {"workers": getattr(loader, "num_workers", 0),
                          "prefetch": getattr(loader, "prefetch_factor", None) or 2,
                          "in_order": bool(getattr(loader, "in_order", True))}
-    job["windows"] = [{"first_step": 0, "run": run, "step_seconds": one["steps"]} for run, one in enumerate(training)]
-    if training:
+    if job["windows"]:
         job["phases"]["load"] = {"kind": "load", "seconds": sum((one["loads"] for one in training), [])}
-    measured = [one["used"] for one in training if one["used"]]
+    measured = [one["used"] for one in training if one["used"] and one["used"][-1]]
     if measured:
-        wall, own, busy, taken, steps = map(sum, zip(*measured))
+        wall, own, workers, busy, taken, steps = map(sum, zip(*measured))
         of_all = wall * (os.cpu_count() or 1)
-        job["weather"] = {"seconds": wall, "other_busy_share": min(1, max(0, (busy - own) / of_all)),
+        job["weather"] = {"seconds": wall, "other_busy_share": min(1, max(0, (busy - own - workers) / of_all)),
                           "steal_share": min(1, max(0, taken / of_all))}
         job["cores"] = len(os.sched_getaffinity(0))
-        job["processor_seconds"] = own / steps
+        job["processor_seconds"] = (own + workers) / steps
+        if job["loader"]["workers"]:
+            job["worker_processor_seconds"] = workers / steps
     if validation:
         # A batch of validation counts as one of training, whatever its size.
         share = [training[-1]["batch"] / one["batch"] if training else 1 for one in validation]
         job["phases"]["validation"] = {"kind": "compute", "scope": "validation", "seconds": [
             step * by for one, by in zip(validation, share) for step in one["steps"]]}
-        last = validation[-1]
-        job["dataset"]["validation"] = last["of"]._train or last["batch"] * len(last["steps"])
+        job["dataset"]["validation"] = validation[-1]["of"]._epoch(validation[-1])
     with open(path + ".part", "w", encoding="utf-8") as file:
         json.dump(job, file)
     os.replace(path + ".part", path)
