@@ -345,9 +345,10 @@ Forecast forecast(const Job& job, const Job* against) {
                                job.dataset.train);
     return out;
   }
-  out.enough = enough_steps(c, *target);
   out.segments = segments_of(c, *target);
   out.models = predict_with_all(c, *target);
+  if (const ModelPrediction* best = most_elaborate(out.models))
+    out.enough = enough_steps(c, *target, best->seconds);
   out.what_if = what_if(job, c, out.queue, *target);
   return out;
 }

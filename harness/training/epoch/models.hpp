@@ -90,9 +90,9 @@ double queue_formula(const LoaderQueue& queue, double load, double rest);
 
 /// An interval whose ends differ by a larger factor decides nothing.
 inline constexpr double widest_prediction = 1.5;
-/// Returns how many of its first steps would narrow the interval of an epoch to that; 0 where none would,
-/// or nobody can tell.
-Index enough_steps(const Calibration& calibration, const Target& target);
+/// Returns how many of its first steps, more than were measured, would narrow the interval of an epoch, which
+/// is `now`, to that; 0 where none would, or nobody can tell.
+Index enough_steps(const Calibration& calibration, const Target& target, const Interval& now);
 
 /// Intervals are wider by the pace of the calibration.
 std::vector<ModelPrediction> predict_with_all(const Calibration& calibration, const Target& target);

@@ -268,15 +268,41 @@ TEST(Models, KnowNoTimeBelowZero) {
   EXPECT_GT(seconds.high, 1);
 }
 
-// (k + (100 - k) e^0.4) / (k + (100 - k) e^-0.4) falls to 1.5 at k = 50: 124.6 / 83.5 = 1.49.
+// (k + (100 - k) e^0.4) / (k + (100 - k) e^-0.4) falls to 1.35 at k = 63, and with e^0.7 at k = 79.
 TEST(Models, SayAfterHowManyStepsAnIntervalDecides) {
   Calibration c = steady();
-  c.period.steps = 10;
+  const Target target{.steps = 100};
+  const auto enough = [&] {
+    return static_cast<double>(enough_steps(c, target, of(predict_with_all(c, target), Model::mean).seconds));
+  };
   c.pace = 0.4;
-  EXPECT_NEAR(static_cast<double>(enough_steps(c, {.steps = 100})), 50, 5);
+  EXPECT_NEAR(enough(), 66, 4);
+  c.pace = 0.7;
+  EXPECT_NEAR(enough(), 83, 5);
+  c.seen = 40;
   c.pace = 0.01;
-  EXPECT_EQ(enough_steps(c, {.steps = 100}), 10) << "now";
-  EXPECT_EQ(enough_steps({}, {.steps = 100}), 0) << "one cannot tell";
+  EXPECT_GT(enough(), 40) << "more than were seen";
+  EXPECT_EQ(enough_steps({}, target, {}), 0) << "one cannot tell";
+}
+
+// Nine steps tell a step within a factor of e^1.2 by their luck: 300 steps within e^0.208, and an epoch of
+// 1,000 within (0.3 + 0.7 e^0.208) / (0.3 + 0.7 e^-0.208) = 1.34 between its ends.
+TEST(Models, AdviseByTheWidthOfTheVerdict) {
+  Calibration c = steady();
+  c.all = {{9, 1}};
+  const Index steps = enough_steps(c, {.steps = 1000}, {std::exp(-1.2), 1, std::exp(1.2), 0.9});
+  EXPECT_NEAR(static_cast<double>(steps), 300, 15);
+}
+
+// Three steps of 1, 2 and 3 s with a load of 0.5 s on average: a mean has no spread, and steps have.
+TEST(Models, TakeTheSpreadOfStepsWhereTheirPartsAreMeans) {
+  Calibration c = parts_of(0, 2, 0.5, 1.5);
+  c.all = c.steady = {{1, 1}, {1, 2}, {1, 3}};
+  c.period = spread_of(c.steady);
+  const ModelPrediction queue = of(predict_with_all(c, {.steps = 6}), Model::queue);
+  EXPECT_NEAR(queue.seconds.middle, 12, 1e-9);
+  EXPECT_NEAR(queue.seconds.high - 12, 2.919986 * std::sqrt(18), 1e-4) << "as sum_of_steps()";
+  EXPECT_EQ(queue.no_interval, "");
 }
 
 // The parts say a step every 2 s, measured was one every 2.5 s: everything takes 1.25 times as long.
