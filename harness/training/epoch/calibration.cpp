@@ -283,6 +283,10 @@ class Calibrator {
 
   void find_weather() {
     out_.processor = job_.processor_seconds;
+    out_.worker = job_.worker_processor_seconds;
+    // The loop takes one processor while it does not wait.
+    if (out_.worker <= 0 && out_.queue.workers > 0 && !out_.rest.empty())
+      out_.worker = std::max(0.0, out_.processor - mean_of(out_.rest));
     out_.cores = job_.cores;
     constexpr double most = 0.9, worth_telling = 0.01;
     const Weather& weather = job_.weather;

@@ -51,6 +51,7 @@ struct Calibration {
   /// The share of processor time that other processes and the host took meanwhile, 0.9 at most.
   double taken_share = 0;
   double processor = 0;   ///< seconds of processors that a step takes, with its workers; 0: not known
+  double worker = 0;      ///< of these, a worker for a batch; 0: not known
   double cores_left = 0;  ///< by others, but as many as the job used; 0: not known
   Index cores = 0;        ///< 0: not known
 

@@ -33,18 +33,13 @@ std::vector<std::string> left_out(const Dataset& d, const Calibration& c,
                                   const std::optional<Target>& epoch) {
   std::vector<std::string> out;
   if (!c.one_off_known) out.push_back("start-up: " + c.one_off_from);
-  if (d.validation > 0 && c.validation.steps == 0) {
+  if (d.validation > 0 && c.validation.steps == 0)
     out.push_back(
         fmt::format("validation of {} samples: no phase has the scope validation", count_text(d.validation)));
-  }
-  if (d.checkpoint_every > 0 && c.checkpoint.steps == 0) {
-    out.push_back(fmt::format("a checkpoint every {} steps: no phase has the scope checkpoint",
-                              count_text(d.checkpoint_every)));
-  }
-  if (d.checkpoint_every > 0 && epoch && epoch->checkpoints == 0) {
-    out.push_back(
-        fmt::format("a checkpoint every {} steps: an epoch has fewer", count_text(d.checkpoint_every)));
-  }
+  const std::string every = fmt::format("a checkpoint every {} steps: ", count_text(d.checkpoint_every));
+  if (d.checkpoint_every > 0 && c.checkpoint.steps == 0)
+    out.push_back(every + "no phase has the scope checkpoint");
+  if (d.checkpoint_every > 0 && epoch && epoch->checkpoints == 0) out.push_back(every + "an epoch has fewer");
   if (d.validation == 0)
     out.push_back(
         "validation and evaluation: --validation-size, and a phase of the scope validation, add them");
@@ -77,34 +72,63 @@ std::vector<double> without(const std::vector<double>& rest, const StepPhase& pa
 }
 
 std::string contention_given(const Calibration& c, const LoaderQueue& queue) {
-  if (!c.contention_assumed) return "";
-  if (c.queue.workers == 0) return "workers slow nothing down";
-  return queue.load_contention > 1 ? fmt::format("contention {:.2f} as fitted", queue.load_contention) : "";
+  std::string out;
+  if (!c.no_load.empty())
+    out = fmt::format("a batch takes its worker {} of a processor", seconds_text(mean_of(c.load)));
+  if (queue.load_contention <= 1) return out;
+  return out + fmt::format("{}contention {:.2f} as {}", out.empty() ? "" : ", and ", queue.load_contention,
+                           c.contention_assumed ? "fitted" : "stated");
 }
 
-/// Processors that are full give no more batches, however many workers there are. Handing batches over took
-/// 25 % more processor time where images were decoded, and 80 % more where records were copied.
-void bound_by_processors(WhatIf& row, const Calibration& c, double besides, double steps, double as_it_is) {
-  constexpr double usual = 1.25, most = 1.8;
-  const bool first = c.queue.workers == 0;  // who has workers has paid for them
+/// Factors of the processor time of a batch that workers make: 1.25 where they decoded images, and 1.8 where
+/// they copied records.
+constexpr Interval growth{.low = 1, .middle = 1.25, .high = 1.8};
+
+/// Contention among another number of workers than `queue` was fitted with. Full processors, memory and disks
+/// give as many batches as before, until each worker alone gives fewer: contention for them follows the
+/// number of workers. Nobody knows how much of it was for them.
+Interval contention_of(Index workers, const Calibration& c, const LoaderQueue& queue) {
+  if (queue.workers == 0) return {1, 1, 1};
+  const bool by_processor = !c.no_load.empty();
+  const double load = mean_of(c.load), before = static_cast<double>(queue.workers),
+               fitted = std::max(1.0, queue.load_contention), alone = by_processor ? 1 / growth.high : 1,
+               shared = fitted > 1 ? std::max(1.0, fitted * static_cast<double>(workers) / before) : 1;
+  if (workers == 0) return {alone, 1, 1};
+  if (workers > queue.workers) return {fitted, fitted, shared};
+  // A worker takes no more of full processors than all processes together.
+  constexpr double full = 0.9;
+  if (c.cores_left > 0 && c.processor > full * c.cores_left * c.period.mean)
+    return {alone, shared, std::max(shared, std::min(fitted, c.processor / load))};
+  if (!by_processor) return {alone, shared, fitted};
+  // It may have waited for a disk, too, whenever the loop did not wait for it.
+  return {alone, fitted, std::max(fitted, before * c.period.mean / load)};
+}
+
+/// Processors that are full give no more batches, however many workers there are. Who has workers has paid
+/// for handing batches over.
+void bound_by_processors(WhatIf& row, const Calibration& c, bool adds, double besides, double steps,
+                         double as_it_is) {
+  if (c.cores_left <= 0 && !adds) return;
+  const Interval more = c.queue.workers == 0 ? growth : Interval{1, 1, 1};
+  if (!row.given.empty()) row.given += "; ";
   if (c.cores_left <= 0) {
-    if (first) row.most = std::max(row.seconds, most * as_it_is);
-    row.given += fmt::format("{}their cores have nothing else to do; the range has full ones",
-                             row.given.empty() ? "" : ", and ");
+    row.most = std::max(row.most, more.high * as_it_is);
+    row.seconds.reset();
+    row.given +=
+        "\"cores\" and \"processor_seconds\", which assay.timed() writes, say whether cores are left for "
+        "more "
+        "workers: the range has cores with nothing else to do, and full ones";
     return;
   }
-  const double seconds = steps * c.processor, bound = besides + seconds / c.cores_left;
-  const auto at_least = [&](double factor) {
-    return std::max(row.seconds, besides + (first ? factor : 1) * seconds / c.cores_left);
-  };
-  row.least = at_least(1);
-  row.most = at_least(most);
-  const double before = row.seconds;
-  row.seconds = at_least(usual);
-  row.saved += before - row.seconds;
-  row.given =
-      fmt::format("at least {}: {} of processors on {:.1f} cores, and up to 80 % more for handing over",
-                  seconds_text(bound), seconds_text(seconds), c.cores_left);
+  const double full = steps * c.processor / c.cores_left;
+  row.least = std::max(row.least, besides + more.low * full);
+  row.most = std::max(row.most, besides + more.high * full);
+  row.seconds = std::max(*row.seconds, besides + more.middle * full);
+  row.saved = as_it_is - *row.seconds;
+  row.given +=
+      fmt::format("at least {}: {} of processors on {:.1f} cores{}", seconds_text(besides + full),
+                  seconds_text(steps * c.processor), c.cores_left,
+                  more.high > 1 && row.most > row.least ? ", and up to 80 % more for handing over" : "");
 }
 
 /// Subtracts the part from the step where there is no queue model.
@@ -193,14 +217,24 @@ std::vector<WhatIf> what_if(const Job& job, const Calibration& c, const LoaderQu
     if (part.kind != PhaseKind::load) add("no " + part.name, queue, c.load, without(c.rest, part));
   }
   const std::string given = contention_given(c, queue);
+  const char* const follows =
+      "; contention may follow the number of workers or not: the range has both, and none for fewer";
   for (const Index workers : {0, 1, 2, 4, 8}) {
     if (workers == queue.workers || (c.cores > 0 && workers > c.cores)) continue;
+    const Interval factor = contention_of(workers, c, queue);
     LoaderQueue other = queue;
     other.workers = workers;
-    add(workers == 0 ? "no workers" : quantity_text(workers, "worker"), other, c.load, c.rest,
-        workers == 0 ? "" : given);
-    if (workers > 0)
-      bound_by_processors(out.back(), c, once + beside, target.steps + target.partial, as_it_is);
+    other.load_contention = 1;
+    add(workers == 0 ? "no workers" : quantity_text(workers, "worker"), other, scaled(c.load, factor.middle),
+        c.rest, given.empty() ? "" : given + follows);
+    WhatIf& row = out.back();
+    const double alone = workers == 0 ? std::max(1.0, queue.load_contention) : 1;
+    row.least = epoch(other, scaled(c.load, factor.low), scaled(c.rest, 1 / alone), target, beside);
+    row.most = epoch(other, scaled(c.load, factor.high), c.rest, target, beside);
+    if (workers > 0) {
+      bound_by_processors(row, c, workers > queue.workers, once + beside, target.steps + target.partial,
+                          as_it_is);
+    }
   }
   for (const Index prefetch : {1, 2, 4, 8}) {
     if (queue.workers == 0 || prefetch == queue.prefetch) continue;
@@ -224,10 +258,12 @@ std::vector<WhatIf> what_if(const Job& job, const Calibration& c, const LoaderQu
     const double around = seconds_of(segments_of(c, other));
     const double proportional = epoch(queue, load, scaled(c.rest, share), other, around);
     const double constant = epoch(queue, load, c.rest, other, around);
-    out.push_back({fmt::format("batch {}", count_text(changed.batch)), proportional, as_it_is - proportional,
-                   std::min(proportional, constant), std::max(proportional, constant),
-                   "load and rest grow with the batch; the range has a rest that does not, and none that "
-                   "grows faster, as where caches no longer hold a batch"});
+    const double square = epoch(queue, load, scaled(c.rest, share * share), other, around);
+    out.push_back(
+        {fmt::format("batch {}", count_text(changed.batch)), proportional, as_it_is - proportional,
+         std::min(square, constant), std::max(square, constant),
+         "load and rest grow with the batch; the range has a rest that does not, and one that grows "
+         "with its square, as where caches no longer hold a batch"});
   }
   return out;
 }
@@ -349,7 +385,9 @@ Forecast forecast(const Job& job, const Job* against) {
   out.models = predict_with_all(c, *target);
   if (const ModelPrediction* best = most_elaborate(out.models))
     out.enough = enough_steps(c, *target, best->seconds);
-  out.what_if = what_if(job, c, out.queue, *target);
+  Calibration parts = c;  // processor time stands in for the time of a batch that nobody measured
+  if (c.load.empty() && c.worker > 0) parts.load = {c.worker};
+  out.what_if = what_if(job, parts, fitted_queue(parts), *target);
   return out;
 }
 

@@ -44,10 +44,10 @@ Experience experience(const Interval& predicted, std::vector<double> earlier);
 /// The same epoch with one thing changed, or by one resource alone: its bound.
 struct WhatIf {
   std::string change;
-  double seconds = 0;
-  double saved = 0;            ///< by the same model; below 0 when it takes longer
-  double least = 0, most = 0;  ///< the range, where it depends on a figure that was not measured
-  std::string given;           ///< its assumptions
+  std::optional<double> seconds;  ///< nothing where the range alone is known
+  double saved = 0;               ///< by the same model; below 0 when it takes longer
+  double least = 0, most = 0;     ///< the range, where it depends on a figure that was not measured
+  std::string given;              ///< its assumptions
 };
 
 /// A prediction against its measurement, in seconds.

@@ -153,8 +153,8 @@ double end_of(double known, double luck, double pace, double sign) {
 void widen_by_pace(Interval& seconds, const Calibration& c, const Target& target) {
   if (seconds.coverage <= 0) return;
   const double known = known_share(c.seen, target), ratio = seconds.low / seconds.middle;
-  const double below = ratio > 0 ? std::log(ratio) : std::log1p(1 - ratio);
-  seconds.low = seconds.middle * end_of(known, below, c.pace, -1);
+  seconds.low =
+      seconds.middle * end_of(known, ratio > 0 ? std::log(ratio) : std::log1p(1 - ratio), c.pace, -1);
   seconds.high = seconds.middle * end_of(known, std::log(seconds.high / seconds.middle), c.pace, 1);
 }
 

@@ -157,18 +157,21 @@ void add_changes(const Forecast& f, std::vector<doc::Block>& out) {
       .columns = doc::columns("change = what if; !seconds = epoch [s]; !difference; -saved_seconds; -given")};
   std::vector<std::string> given;
   for (const WhatIf& one : f.what_if) {
-    const bool same = std::abs(one.saved) < 0.0005 * one.seconds;
     std::string name = one.change;
     if (!one.given.empty()) {
       auto at = std::ranges::find(given, one.given);
       if (at == given.end()) at = given.insert(given.end(), one.given);
       name += fmt::format(" ({})", at - given.begin() + 1);
     }
+    const bool known = one.seconds.has_value(), same = known && std::abs(one.saved) < 0.0005 * *one.seconds;
     changes.rows.push_back(
-        {name, doc::seconds(Interval{.low = one.least, .middle = one.seconds, .high = one.most}),
-         same ? "none"
-              : fmt::format("{} {}", seconds_text(std::abs(one.saved)), one.saved > 0 ? "less" : "more"),
-         doc::seconds(one.saved), one.given});
+        {name,
+         known ? doc::Text(doc::seconds(Interval{one.least, *one.seconds, one.most}))
+               : fmt::format("{} to {}", seconds_text(one.least), seconds_text(one.most)),
+         !known ? ""
+         : same ? "none"
+                : fmt::format("{} {}", seconds_text(std::abs(one.saved)), one.saved > 0 ? "less" : "more"),
+         known ? doc::Text(doc::seconds(one.saved)) : doc::Text(), one.given});
   }
   doc::List notes;
   for (std::size_t i = 0; i < given.size(); ++i)

@@ -87,6 +87,13 @@ TEST(ForecastText, NamesEachModelOrWhatItLacks) {
   EXPECT_THAT(to_text(forecast(job)), HasSubstr("M2, M3, M4: what a worker takes"));
 }
 
+TEST(ForecastText, TellsARangeWithoutAPoint) {
+  Forecast f = forecast(job_by_hand());
+  f.what_if = {{.change = "8 workers", .least = 4, .most = 21, .given = "nobody knows"}};
+  EXPECT_THAT(to_text(f), AllOf(HasSubstr("8 workers (1)"), HasSubstr("4.00 s to 21.0 s"),
+                                HasSubstr("(1) given that nobody knows")));
+}
+
 TEST(ForecastText, SaysThatThereIsNoEpoch) {
   Job job = job_by_hand();
   job.dataset = {};
