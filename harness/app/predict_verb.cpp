@@ -134,22 +134,39 @@ void keep_last_window(Job& job) {
 
 /// "left 14.0 s [12.0, 19.0], then validation 2.00 s".
 std::string left_text(const Forecast& f) {
-  Interval left = *predicted_epoch(f);
-  const double done = f.job.windows.front().wall_seconds + seconds_of(f.segments);
-  for (double* end : {&left.low, &left.middle, &left.high}) *end = std::max(0.0, *end - done);
+  const Job& job = f.job;
+  const bool trained = job.windows.front().steps >= f.steps.steps();
+  Interval left = shifted(*predicted_epoch(f), -job.windows.front().wall_seconds - seconds_of(f.segments));
+  for (double* end : {&left.low, &left.middle, &left.high}) *end = trained ? 0 : std::max(0.0, *end);
   std::string out = fmt::format("left {}", fine_seconds_text(left));
-  for (const Segment& one : f.segments)
-    out += fmt::format(", then {} {}", to_string(one.kind), seconds_text(one.seconds.middle));
+  for (const Segment& one : f.segments) {
+    const bool begun = trained && one.kind == SegmentKind::validation;
+    const double done =
+        begun ? static_cast<double>(job.validated) / static_cast<double>(job.dataset.validation) : 0;
+    out += fmt::format(", then {} {}", to_string(one.kind),
+                       seconds_text(std::max(0.0, 1 - done) * one.seconds.middle));
+  }
   return out;
 }
 
-/// Follows the lines that a training adds to the file, until its epoch or the training is over.
+/// Follows the lines that a training adds to the file, until its epoch, with validation, or the training is
+/// over.
 Outcome watch(const PredictOptions& options) {
   const std::string file = options.files.front().string();
+  if (options.files.size() > 1 || !options.facts.against.empty())
+    throw Error("--watch", "follows one file, and compares it with none",
+                "leave out other files and --against");
   constexpr Index enough = 3;
-  for (constexpr std::chrono::seconds pause{2};; std::this_thread::sleep_for(pause)) {
-    std::string text = read_file(file);
+  bool waits = false;
+  Index told = 0;  // steps
+  for (constexpr std::chrono::seconds pause{2}; !interrupted(); std::this_thread::sleep_for(pause)) {
+    std::string text = std::filesystem::exists(file) ? read_file(file) : "";
     text.erase(text.rfind('\n') + 1);  // the last line may be half written
+    if (text.find(",training,") == std::string::npos && (text.empty() || text.starts_with("step,step_s,"))) {
+      if (!std::exchange(waits, true))
+        print_visible(stderr, "waits for the first step of a training with ASSAY_STEPS={}\n", file);
+      continue;
+    }
     Job job = read_step_csv(text, file, options.facts.unit);
     if (job.process == 0) {
       throw Error(file, "does not say which process writes it",
@@ -158,18 +175,27 @@ Outcome watch(const PredictOptions& options) {
     complete(job, options.facts);
     keep_last_window(job);
     const bool ended = kill(static_cast<pid_t>(job.process), 0) != 0 && errno == ESRCH;
-    if (job.windows.front().steps >= enough || ended) {
-      const Forecast answer = forecast(job);
-      if (!answer.no_epoch.empty())
-        throw Error(file, "has no epoch to predict: " + answer.no_epoch, "give --train-size and --batch");
-      const Index steps = answer.steps.steps(), done = job.windows.front().steps;
-      print_visible(stdout, "step {} of {}: {}\n", done, steps, left_text(answer));
-      std::fflush(stdout);
-      if (done >= steps) return {Word::predicted};
-      if (ended) return {Word::undecided, fmt::format("process {} ended before its epoch did", job.process)};
-    }
-    if (interrupted()) return {Word::interrupted};
+    const Index done = job.windows.front().steps, validation = job.dataset.validation;
+    if (done < told) return {Word::predicted};  // the next epoch has begun
+    if (done < enough && !ended) continue;
+    const Forecast answer = forecast(job);
+    if (!answer.no_epoch.empty())
+      throw Error(file, "has no epoch to predict: " + answer.no_epoch, "give --train-size and --batch");
+    const Index steps = answer.steps.steps();
+    for (const std::string& one : answer.left_out)
+      if (told == 0) print_visible(stderr, "left out: {}\n", one);
+    told = done;
+    publish(options.outputs, document_of(answer, utc_now()),
+            fmt::format("step {} of {}: {}\n", done, steps, left_text(answer)));
+    std::fflush(stdout);
+    const bool validates = std::ranges::count(job.phases, Scope::validation, &StepPhase::scope) > 0;
+    if (done >= steps && (!validates || (validation > 0 ? job.validated >= validation : ended)))
+      return {Word::predicted};
+    if (ended)
+      return {Word::undecided, fmt::format("process {} ended before its {} did", job.process,
+                                           done < steps ? "epoch" : "validation")};
   }
+  return {Word::interrupted};
 }
 
 std::string hash_of(const std::string& text) { return fmt::format("{:016x}", fnv1a(text)); }

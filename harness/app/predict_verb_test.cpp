@@ -6,6 +6,10 @@
 
 #include <gmock/gmock.h>
 
+#include <unistd.h>
+
+#include <thread>
+
 namespace assay {
 namespace {
 
@@ -92,20 +96,80 @@ TEST(PredictVerb, RefusesAnEpochWithoutASingleStep) {
 
 const std::string stream = "step,step_s,load_s,samples,phase,process,train,workers\n";
 
-// Two epochs of two steps, of a process that ended long ago: 2^22 is the largest number of a process.
+/// A stream of a process that ended long ago: 2^22 is the largest number of a process.
+std::string ended(std::initializer_list<const char*> lines) {
+  std::string out = stream;
+  for (const char* const line : lines) out += std::string(line) + ",4194305,16,0\n";
+  return out;
+}
+
+// Two epochs of two steps, each with a validation of two.
 TEST(PredictVerb, WatchesUntilTheEpochIsOver) {
-  std::string lines = stream;
-  for (const char* const line : {"0,0.1,0.05,8,training", "1,0.1,0.05,8,training", "0,0.01,0,8,validation",
-                                 "0,0.2,0.05,8,training", "1,0.2,0.05,8,training"})
-    lines += std::string(line) + ",4194305,16,0\n";
-  const ScratchFile file(lines);
-  const Ran ran = run({.files = {file.path()}, .watch = true});
+  const std::string lines = ended({"0,0.1,0.05,8,training", "1,0.1,0.05,8,training", "0,0.01,0,8,validation",
+                                   "1,0.01,0,8,validation", "0,0.2,0.05,8,training", "1,0.2,0.05,8,training",
+                                   "0,0.01,0,8,validation", "1,0.01,0,8,validation"});
+  const ScratchFile file(lines), json;
+  Ran ran = run(
+      {.files = {file.path()}, .watch = true, .outputs = {.markdown = {}, .page = {}, .json = json.path()}});
   EXPECT_EQ(ran.code, exit_code::passed);
   EXPECT_THAT(ran.output, HasSubstr("step 2 of 2: left 0"));
-  const ScratchFile cut(lines.substr(0, lines.rfind('\n', lines.size() - 2) + 9)), foreign("ms\n1\n");
-  EXPECT_EQ(run({.files = {cut.path()}, .watch = true}).code, exit_code::undecided) << "it ended before";
+  EXPECT_THAT(ran.output, HasSubstr("left 0 ns, then validation 0 ns")) << "all of it is over";
+  EXPECT_THAT(read_file(json.path()), HasSubstr("assay.forecast"));
+  const auto without_last = [&](int count) {
+    std::string out = lines;
+    for (; count > 0; --count) out.erase(out.rfind('\n', out.size() - 2) + 1);
+    return out;
+  };
+  const ScratchFile validates(without_last(1)), trains(without_last(3)), foreign("ms\n1\n");
+  ran = run({.files = {validates.path()}, .watch = true});
+  EXPECT_EQ(ran.code, exit_code::undecided) << "it ended before";
+  EXPECT_THAT(ran.output, HasSubstr("step 2 of 2: left 0 ns, then validation 10.0 ms")) << "half of it";
+  EXPECT_EQ(run({.files = {trains.path()}, .watch = true}).code, exit_code::undecided) << "it ended before";
   EXPECT_THAT([&] { run({.files = {foreign.path()}, .facts = {.unit = "ms"}, .watch = true}); },
               ThrowsMessage<Error>(HasSubstr("ASSAY_STEPS")));
+}
+
+TEST(PredictVerb, NamesTheValidationThatNoStepOfAStreamTells) {
+  const ScratchFile file(ended({"0,0.1,0.05,8,training", "1,0.1,0.05,8,training"}));
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(run({.files = {file.path()}, .watch = true}).code, exit_code::passed);
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("left out: validation and evaluation: --validation-size"));
+  EXPECT_THAT(said, HasSubstr("left out: checkpoints"));
+}
+
+TEST(PredictVerb, WatchesOneFileAlone) {
+  const ScratchFile file(stream);
+  EXPECT_THAT([&] { run({.files = {file.path()}, .facts = {.against = file.path()}, .watch = true}); },
+              ThrowsMessage<Error>(HasSubstr("leave out other files and --against")));
+}
+
+// The file is written once the verb has said that it waits.
+TEST(PredictVerb, WaitsForTheFirstStep) {
+  const ScratchFolder folder;
+  const std::filesystem::path file = folder.path() / "steps";
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const int before = dup(STDERR_FILENO);
+  dup2(ends[1], STDERR_FILENO);
+  close(ends[1]);
+  std::string said;
+  std::thread reader([&] {
+    char byte = 0;
+    while (::read(ends[0], &byte, 1) == 1) {
+      said += byte;
+      if (byte == '\n' && !std::filesystem::exists(file))
+        write_file(file, ended({"0,0.1,0.05,8,training", "1,0.1,0.05,8,training"}));
+    }
+  });
+  const Ran ran = run({.files = {file}, .watch = true});
+  dup2(before, STDERR_FILENO);
+  close(before);
+  reader.join();
+  close(ends[0]);
+  EXPECT_EQ(ran.code, exit_code::passed);
+  EXPECT_THAT(ran.output, HasSubstr("step 2 of 2"));
+  EXPECT_THAT(said, ::testing::StartsWith("waits for the first step of a training with ASSAY_STEPS="));
 }
 
 TEST(PredictVerb, RefusesOptionsThatContradictTheFile) {
