@@ -117,10 +117,6 @@ std::string text_of(const ComparedRow& row, const ChangedTrial& trial) {
   std::string out = fmt::format("{} {}", mark(listed_as(row)), printable(row.key, most_of_a_key));
   const std::string words =
       in_words(row) + (row.ratio.coverage > 0 ? "  limit " + limit_in_words(row) : std::string()) +
-      // A single launch on a side has a ratio, and no interval.
-      (is_open(row.standing) && row.ratio.coverage <= 0 && row.ratio.middle > 0
-           ? " " + factor_text(row.ratio.middle, row.limit)
-           : "") +
       (is_open(row.standing) && row.launches > 0
            ? "  " + quantity_text(static_cast<Index>(row.launches), "launch", "launches")
            : "") +
