@@ -156,7 +156,7 @@ TEST_F(CompareVerb, NamesCountersThatOneFileHasOrThatWereZero) {
   };
   compared(file(R"("hits": 3, "zero": 0, "same": 0)"), file(R"("misses": 4, "zero": 9e9, "same": 0)"));
   EXPECT_THAT(text_,
-              AllOf(HasSubstr("hits (3.00 before, none after in a)"), HasSubstr("misses (none before, 4.00"),
+              AllOf(HasSubstr("hits (3.00 before, none after in a)"), HasSubstr("(none before, 4.00 after in a)"),
                     HasSubstr("same,"), HasSubstr("zero (0 before, 9,000,000,000 after in\n  a)")));
 }
 
