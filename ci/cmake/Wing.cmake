@@ -1,11 +1,12 @@
-# assay_wing(NAME [BY_ROOMS] [HEADERS word…]): the library assay::NAME of all sources below the folder NAME, and the
-# program NAME_tests of its *_test.cpp. The words name public headers, include/assay/<word>.hpp.
+# assay_wing(NAME [BY_ROOMS] [LONG patterns] [HEADERS word…]): the library assay::NAME of all sources below the folder
+# NAME, and the program NAME_tests of its *_test.cpp, of which some are LONG. The words name public headers,
+# include/assay/<word>.hpp.
 #
 # The sources of a wing are parsed together as one, and with BY_ROOMS those of each of its folders.
 #
 # Folders are read at every build: a new file needs no line anywhere.
 function(assay_wing name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "BY_ROOMS" "" "HEADERS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "BY_ROOMS" "LONG" "HEADERS")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${name}/*.cpp)
   assay_take(sources "_test[.]cpp$" tests)
   list(FILTER sources EXCLUDE REGEX "main[.]cpp$")
@@ -28,7 +29,7 @@ function(assay_wing name)
   set(private fmt::fmt $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   target_link_libraries(assay_${name} PRIVATE ${private})
 
-  assay_tests(${name}_tests LABEL harness ${tests})
+  assay_tests(${name}_tests LABEL harness LONG "${arg_LONG}" ${tests})
   if(TARGET ${name}_tests)
     target_include_directories(${name}_tests PRIVATE .)
     target_link_libraries(${name}_tests PRIVATE assay::${name} ${private})

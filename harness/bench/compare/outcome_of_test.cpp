@@ -50,7 +50,7 @@ TEST(Decision, IsNoPassWhereATenthIsOpenOrATrialProbablySlower) {
   EXPECT_EQ(line(), "DECIDED 8 of 9: none slower, 1 undecided");
   standings.resize(20, Standing::same);
   standings[3] = Standing::probably_slower;
-  EXPECT_EQ(line(), "DECIDED 19 of 20: none slower, 1 probably slower");
+  EXPECT_EQ(line(), "DECIDED 19 of 20: none slower beyond doubt, 1 probably slower");
 }
 
 TEST(Decision, FailsOnWhatIsUnjudgedWhereItIsAskedTo) {
