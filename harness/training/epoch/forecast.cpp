@@ -115,9 +115,8 @@ void bound_by_processors(WhatIf& row, const Calibration& c, bool adds, double be
     row.most = std::max(row.most, more.high * as_it_is);
     row.seconds.reset();
     row.given +=
-        "\"cores\" and \"processor_seconds\", which assay.timed() writes, say whether cores are left for "
-        "more "
-        "workers: the range has cores with nothing else to do, and full ones";
+        "\"cores\" and \"processor_seconds\", which assay.timed() writes, say whether cores are left "
+        "for more workers: the range has cores with nothing else to do, and full ones";
     return;
   }
   const double full = steps * c.processor / c.cores_left;
