@@ -157,6 +157,26 @@ TEST(Compare, ShowsOfMeasuresThatContradictEachOtherTheOneThatIsLeastLikeAChange
   EXPECT_NEAR(row.time_ratio.middle, 1.3, 0.02);
 }
 
+TEST(Compare, BlamesNoKernelForWhatManyWithSeveralThreadsDid) {
+  const auto standing = [](std::size_t moved) {
+    const auto of = [&](std::map<std::string, double> changed, std::uint64_t seed) {
+      Rng rng(seed);
+      Results out = scripted::results({.cases = 20, .changed = std::move(changed), .noise = quiet}, rng);
+      for (TrialResult& trial : out.trials) {
+        if (trial.variant == "packed") trial.threads = 2;
+        for (Launch& launch : trial.launches)
+          for (Slice& slice : launch) slice.seconds *= 1000;
+      }
+      return out;
+    };
+    std::map<std::string, double> changed{{key(1, "packed"), 1.3}};
+    for (std::size_t i = 2; i < 2 + moved; ++i) changed[key(i, "packed")] = 1.4;
+    return verdict(compare(of(changed, 2), scripted::baseline({of({}, 1)}), {}), key(1, "packed")).standing;
+  };
+  EXPECT_EQ(standing(0), Standing::slower);
+  EXPECT_EQ(standing(5), Standing::probably_slower) << "a quarter of the others moved as far";
+}
+
 TEST(Compare, FindsASlowNaiveVariantBesideTheOthersOfItsCase) {
   const auto comparison = compare(measured({{key(3, "naive"), 1.5}}), recorded(), {});
   EXPECT_EQ(verdict(comparison, key(3, "naive")).standing, Standing::slower);

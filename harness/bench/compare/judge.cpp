@@ -253,16 +253,28 @@ bool lives_in_memory(const TrialResult& trial, const Results& results) {
   return level != nullptr && level->level == "memory";
 }
 
-/// How far kernels may have drifted apart between the sides. `weather`: see change_of_weather().
+/// The ratio within which nine of ten trials with several threads moved beside the machine, where there are
+/// enough of them: code that has one thread does not see what happens to the other processors.
+double drift_of_threads(const std::vector<const TrialResult*>& rows, const std::vector<Interval>& times,
+                        double machine_moved) {
+  constexpr std::size_t fewest = 10;
+  std::vector<double> moves;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i]->threads > 1) moves.push_back(std::abs(std::log(times[i].middle / machine_moved)));
+  return moves.size() < fewest ? 1 : std::exp(quantile(moves, 0.9));
+}
+
+/// How far kernels may have drifted apart between the sides. `weather`: see change_of_weather();
+/// `of_threads`: drift_of_threads().
 Drift drift_of(const TrialResult& trial, const Results& current, std::size_t recordings,
-               const std::string& weather) {
+               const std::string& weather, double of_threads) {
   if (!weather.empty()) return {farthest_drift, weather};
   Drift out;
   if (recordings == 1 && lives_in_memory(trial, current))
     out = {drift_of_memory, "its data lie in memory, of whose drift one recording shows nothing"};
   const double waking = 1 + drift_of_waking / std::max(time_of(trial).middle, drift_of_waking);
-  if (trial.threads > 1 && waking > out.times)
-    out = {waking, "it wakes other threads, which takes the machine more or less time from run to run"};
+  if (const double ratio = std::max(waking, of_threads); trial.threads > 1 && ratio > out.times)
+    out = {ratio, "it has other threads, which the machine wakes and runs at another pace from run to run"};
   return out;
 }
 
@@ -382,14 +394,14 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
   }
   out.no_naive = !witnesses.any_naive();
   judge_machine(out, machine_ratios);
-  const double typical = median(spreads);
+  const double typical = median(spreads), of_threads = drift_of_threads(measured, times, out.machine_moved);
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const TrialResult& row = *measured[i];
     // Few recordings can lie close together by chance, so no case counts as steadier than the typical one of
     // this comparison.
     const double spread = std::max(spreads[i], typical);
     auto evidence = evidence_for(row, before, after, witnesses, limit_of(spread, policy.limit_of(row.key)),
-                                 policy, drift_of(row, current, recordings.size(), weather));
+                                 policy, drift_of(row, current, recordings.size(), weather, of_threads));
     if (out.no_naive) add_foreign(evidence, relative(before, after, row.key, {}), times, speaks, i);
     auto finding = judge(evidence);
     if (!out.unfit.empty()) finding = {Standing::undecided, out.unfit};

@@ -12,7 +12,8 @@
 ///   3. its time as measured is longer by more than the plain limit. A row that merely did not get faster
 ///      together with the machine (bound by memory while the clock rose) passes 1 and 2.
 /// Kernels drift apart where other work used much more of the machine on one side than on the other, since
-/// those that wait for memory lose more to it than those that compute; and where their data lie in memory.
+/// those that wait for memory lose more to it than those that compute; where their data lie in memory; and
+/// where they have several threads, by as much as nine of ten such trials did.
 /// There only what such a drift does not explain is called slower.
 /// Where there are no other cases, the interval of 2 takes the place of 1. Faster is the mirror image. Same
 /// means that the interval of 1 lies within the plain limits, whatever the row varies by: the absence of a
