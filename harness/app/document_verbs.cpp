@@ -62,7 +62,7 @@ std::string remarks(std::string_view side, const Results& results, const Filter&
   return out;
 }
 
-/// What a trial has besides its time.
+/// Returns the figures and the processor time of a trial.
 FigureValues figures_of(const TrialResult& trial) {
   FigureValues out = trial.figures;
   std::vector<double> seconds;

@@ -117,7 +117,7 @@ TEST(StepAudit, JudgesTheCasesOfACallTogether) {
   EXPECT_EQ(slower.gain.middle, 1);
   const StepAudit faster = audit_with({trial("fast", one, 0.7e-3), trial("fast", other, 0.1e-3)});
   EXPECT_NEAR(faster.rows[0].saved.middle, 0.2e-3, 1e-12);
-  // What is in use counts where all of the call was measured.
+  // A measured kernel counts as in use where all of the call was measured.
   const StepAudit in_use = audit_with({trial("fast", one, 0.3e-3), trial("fast", other, 0.1e-3),
                                        trial("torch", one, 0.5e-3), trial("torch", other, 0.2e-3)});
   EXPECT_EQ(in_use.rows[0].present.names, "doubling/torch#1 + doubling/torch#1");

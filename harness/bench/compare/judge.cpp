@@ -1,4 +1,4 @@
-// Judges each row of two sets of results: which trials are compared, and beside which witnesses.
+// Which rows of two sets of results are compared, beside which witnesses, and with what evidence.
 #include "bench/compare/judge.hpp"
 
 #include "assay/random.hpp"
@@ -18,129 +18,6 @@
 
 namespace assay {
 namespace {
-
-/// The ratio that is judged against the limits: with the machine's own movement taken out where it is known.
-Interval judged_ratio(const Evidence& evidence) {
-  if (evidence.beside_suite) return *evidence.beside_suite;
-  return evidence.beside_case.value_or(evidence.time);
-}
-
-/// "1.32 [1.28, 1.36]".
-std::string text(const Interval& interval) {
-  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", interval.middle, interval.low, interval.high);
-}
-
-Interval inverse(const Interval& i) { return {1 / i.high, 1 / i.middle, 1 / i.low, i.coverage, i.basis}; }
-
-/// Exchanges before and after in the evidence, so that faster needs no rules of its own.
-Evidence mirrored(Evidence evidence) {
-  evidence.time = inverse(evidence.time);
-  if (evidence.beside_case) evidence.beside_case = inverse(*evidence.beside_case);
-  if (evidence.beside_suite) evidence.beside_suite = inverse(*evidence.beside_suite);
-  if (evidence.sure) evidence.sure = inverse(*evidence.sure);
-  return evidence;
-}
-
-bool case_agrees(const Evidence& e) { return !e.beside_case || e.beside_case->middle > e.limit; }
-
-/// The ratio that a drift of the machine may explain.
-double explained_by_drift(const Evidence& e) {
-  return e.beside_case || e.beside_suite ? e.drift.times : farthest_drift;
-}
-
-/// Whether every measure lies above its limit, whatever may explain that.
-bool looks_slower(const Evidence& e) {
-  return judged_ratio(e).low > e.limit && case_agrees(e) && e.time.middle > e.plain_limit;
-}
-
-bool is_slower(const Evidence& e) {
-  const double explained = std::max(e.limit, explained_by_drift(e));
-  return looks_slower(e) &&
-         (judged_ratio(e).low > std::max(explained, e.of_spread) || (e.sure && e.sure->low > explained));
-}
-
-/// From the middle of a normal interval of standing_coverage to either end, in deviations.
-constexpr double deviations_of_end = 1.645;
-
-/// The chance that it is slower than its limit, if what may explain it lies two deviations away.
-double chance_of_slower(const Evidence& e) {
-  constexpr double narrowest = 1e-9;
-  const Interval ratio = judged_ratio(e);
-  const double own = std::log(ratio.high / ratio.low) / (2 * deviations_of_end) + narrowest,
-               explained = std::log(std::max(explained_by_drift(e), e.of_spread)) / 2;
-  return std::erfc(-std::log(ratio.middle / e.limit) / std::hypot(own, explained) / std::sqrt(2.0)) / 2;
-}
-
-std::string suite_witnesses(const Evidence& e) {
-  return e.suite_is_naive ? "the other naive variants" : "the other trials";
-}
-
-bool is_within(double ratio, double limit) { return ratio <= limit && ratio >= 1 / limit; }
-
-/// Whether the time itself stayed within the limit. Witnesses that may have changed with the row cannot tell.
-bool stayed(const Evidence& e) {
-  return e.suite_is_naive || !e.beside_suite || is_within(e.time.middle, e.limit);
-}
-
-/// Whether no measure shows a slow-down, though drift had hidden some of it.
-bool is_not_slower(const Evidence& e) {
-  return (e.beside_case || e.beside_suite) && judged_ratio(e).high * e.drift.times <= e.plain_limit &&
-         !(e.beside_case && case_agrees(e)) && (e.suite_is_naive || e.time.middle <= e.limit);
-}
-
-/// The ratio that is shown: of measures that contradict each other the one that is least like a change; what
-/// was measured, where witnesses that may have changed themselves say otherwise.
-Interval shown_ratio(const Evidence& e) {
-  const Interval ratio = judged_ratio(e);
-  if (e.suite_is_naive) {
-    const Evidence as_slower = ratio.middle > 1 ? e : mirrored(e);
-    if (!case_agrees(as_slower)) return is_within(ratio.middle, e.limit) ? ratio : *e.beside_case;
-    return is_within(ratio.middle, e.limit) || as_slower.time.middle > e.plain_limit ? ratio : e.time;
-  }
-  const auto outside = [&](double x) { return is_within(x, e.limit) ? 0 : x > 1 ? 1 : -1; };
-  const bool alike = outside(e.time.middle / ratio.middle) == 0;
-  const bool both = outside(e.time.middle) * outside(ratio.middle) > 0;
-  return alike || both ? ratio : e.time;
-}
-
-std::string witnesses_text(const Evidence& e) {
-  std::string out = "time after / before " + text(e.time);
-  if (e.beside_case) out += fmt::format(", relative to {} {}", e.case_witness, text(*e.beside_case));
-  if (e.beside_suite) out += fmt::format(", relative to {} {}", suite_witnesses(e), text(*e.beside_suite));
-  const double coverage = judged_ratio(e).coverage;
-  return fmt::format("{} ({} over {} and {} process starts, limit {:.2f})", out,
-                     coverage > 0 ? fmt::format("{:.0f} %", 100 * coverage) : "no coverage",
-                     e.launches_before, e.launches_after, e.limit);
-}
-
-std::string doubt(const Evidence& e) {
-  const Interval ratio = judged_ratio(e);
-  const bool beyond = ratio.low > e.limit || ratio.high < 1 / e.limit;
-  const Evidence as_slower = ratio.low > e.limit ? e : mirrored(e);
-  if (beyond && e.of_spread > std::max(judged_ratio(as_slower).low, e.drift.times)) {
-    return fmt::format(
-        "its process starts spread so far that less than {:.3g} times may be their luck{}: ", e.of_spread,
-        e.of_spread > farthest_drift ? ", if they are of one benchmark at all" : "");
-  }
-  if (!e.beside_case && !e.beside_suite && beyond) {
-    return fmt::format("nothing was measured beside it that could tell the machine's drift from the code: ");
-  }
-  if (!beyond && !stayed(e)) {
-    return "all trials moved alike, and none of them is naive, so code and machine cannot be told apart: ";
-  }
-  if (!beyond && is_within(ratio.low, e.limit) && is_within(ratio.high, e.limit))
-    return fmt::format("it is within what it varies by, which is more than {:.3g} times: ", e.plain_limit);
-  if (!beyond) return "the interval reaches across the limit: ";
-  if (!case_agrees(as_slower)) {
-    return fmt::format(
-        "{} moved with it in the same process starts, so code and machine cannot be told apart: ",
-        e.case_witness);
-  }
-  if (!e.drift.of.empty() && as_slower.time.middle > e.plain_limit) {
-    return fmt::format("{}, and less than {:.3g} times may come of that: ", e.drift.of, e.drift.times);
-  }
-  return fmt::format("it moved relative to {}, but its own time hardly did: ", suite_witnesses(e));
-}
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
@@ -272,8 +149,9 @@ Drift drift_of(const TrialResult& trial, const Results& current, std::size_t rec
   Drift out;
   if (recordings == 1 && lives_in_memory(trial, current))
     out = {drift_of_memory, "its data lie in memory, of whose drift one recording shows nothing"};
+  if (trial.threads == 1) return out;
   const double waking = 1 + drift_of_waking / std::max(time_of(trial).middle, drift_of_waking);
-  if (const double ratio = std::max(waking, of_threads); trial.threads > 1 && ratio > out.times)
+  if (const double ratio = std::max(waking, of_threads); ratio > out.times)
     out = {ratio, "it has other threads, which the machine wakes and runs at another pace from run to run"};
   return out;
 }
@@ -343,13 +221,13 @@ void add_foreign(Evidence& out, const Paired& own, const std::vector<Interval>& 
     out.drift = {ratio, "the other trials moved apart by more than their own samples do"};
 }
 
-Evidence evidence_for(const TrialResult& row, const Side& before, const Side& after,
+Evidence evidence_for(const TrialResult& row, const Interval& time, const Side& before, const Side& after,
                       const AllWitnesses& witnesses, double limit, const GatePolicy& policy, Drift drift) {
   const std::string& key = row.key;
   Evidence out{
       .launches_before = launches_in(before.rows.at(key).logs),
       .launches_after = launches_in(after.rows.at(key).logs),
-      .time = ratio_of(relative(before, after, key, {})),
+      .time = time,
       .case_witness = is_naive(row) ? "the other variants of its case" : "the naive variant of its case",
       .suite_is_naive = witnesses.any_naive(),
       .limit = limit,
@@ -400,8 +278,9 @@ void judge_rows(Comparison& out, const std::vector<const TrialResult*>& measured
     // Few recordings can lie close together by chance, so no case counts as steadier than the typical one of
     // this comparison.
     const double spread = std::max(spreads[i], typical);
-    auto evidence = evidence_for(row, before, after, witnesses, limit_of(spread, policy.limit_of(row.key)),
-                                 policy, drift_of(row, current, recordings.size(), weather, of_threads));
+    auto evidence =
+        evidence_for(row, times[i], before, after, witnesses, limit_of(spread, policy.limit_of(row.key)),
+                     policy, drift_of(row, current, recordings.size(), weather, of_threads));
     if (out.no_naive) add_foreign(evidence, relative(before, after, row.key, {}), times, speaks, i);
     auto finding = judge(evidence);
     if (!out.unfit.empty()) finding = {Standing::undecided, out.unfit};
@@ -511,30 +390,6 @@ bool same_machine(const Results& before, const Results& after) {
 }
 
 }  // namespace
-
-Finding judge(const Evidence& evidence) {
-  if (std::min(evidence.launches_before, evidence.launches_after) < fewest_launches) {
-    return {
-        Standing::undecided,
-        fmt::format("{} process starts before and {} after are too few to decide, which takes {} on either "
-                    "side: time after / before {}",
-                    evidence.launches_before, evidence.launches_after, fewest_launches, text(evidence.time))};
-  }
-  if (is_slower(evidence)) return {Standing::slower, "slower by every measure: " + witnesses_text(evidence)};
-  if (is_slower(mirrored(evidence))) {
-    return {Standing::faster, "faster by every measure: " + witnesses_text(evidence)};
-  }
-  const Interval ratio = judged_ratio(evidence);
-  if (is_within(ratio.low, evidence.plain_limit) && is_within(ratio.high, evidence.plain_limit) &&
-      stayed(evidence)) {
-    return {Standing::same, "within its limit: " + witnesses_text(evidence)};
-  }
-  if (is_not_slower(evidence)) {
-    return {Standing::not_slower, "no slower by any measure: " + witnesses_text(evidence)};
-  }
-  return {looks_slower(evidence) ? Standing::probably_slower : Standing::undecided,
-          doubt(evidence) + witnesses_text(evidence)};
-}
 
 std::optional<Finding> found_alone(const TrialResult& trial) {
   if (trial.failed) return Finding{Standing::skipped, trial.skipped};

@@ -96,6 +96,15 @@ struct Evidence {
 
 Finding judge(const Evidence& evidence);
 
+/// The chance that it is slower than its limit, if what may explain it lies two deviations away.
+double chance_of_slower(const Evidence& evidence);
+
+/// The ratio that is shown: of measures that contradict each other the one that is least like a change; what
+/// was measured, where witnesses that may have changed themselves say otherwise.
+Interval shown_ratio(const Evidence& evidence);
+
+bool is_within(double ratio, double limit);
+
 /// Returns the finding about a trial that needs no comparison: it was skipped, failed, is wrong, or its time
 /// is impossible. Nothing for other trials.
 std::optional<Finding> found_alone(const TrialResult& trial);
@@ -148,6 +157,9 @@ Paired relative(const Side& before, const Side& after, const std::string& key, c
 /// Coverage of the intervals that standings rest on. A standing answers a one-sided question, so this is 95
 /// % confidence; and with six launches on either side, one stray launch does not yet widen such an interval.
 inline constexpr double standing_coverage = 0.9;
+
+/// From the middle of a normal interval of standing_coverage to either end, in deviations.
+inline constexpr double deviations_of_end = 1.645;
 
 /// Estimates how far launches of a side lie apart by themselves, as a standard deviation of the logarithm:
 /// between the recordings when there are several, else between the launches before. Those after count only

@@ -55,7 +55,8 @@ struct ResultFormat {
   ReadResults* read;
 };
 
-/// What a trial was run with; and its name with what its words do not hold already: "copy [size=3 dir=FWD]".
+/// Words and values that a trial was run with. with_details() adds those that the name does not hold already:
+/// "copy [size=3 dir=FWD]".
 using Details = std::vector<std::pair<std::string, std::string>>;
 std::string with_details(const std::string& name, const Details& details);
 
@@ -74,7 +75,8 @@ TrialResult& trial_named(Results& results, TrialPlaces& places, const std::strin
 /// Takes over the number of cores, where the file says it.
 void note_cores(Machine& machine, const std::optional<JsonField>& cores);
 
-/// Of more samples, as many neighbours as it takes are slices of one launch: pairs of launches are compared.
+/// The most launches that samples of one process make. Neighbours among more are slices of one launch, since
+/// pairs of launches are compared.
 inline constexpr std::size_t most_sample_launches = 20;
 /// Appends the samples of one process as launches, each like that slice, whose time is their unit. One that
 /// is no finite time above 0 is left out, as the trial's remark tells then.

@@ -270,7 +270,7 @@ class CommandTurns {
   /// Starts each setting, one after the other, until it makes steps.
   void warm_up() {
     for (std::size_t i = 0; i < tried_.size() && !hooks_.stopped(); ++i) {
-      // Those that hang leave the others, and the rounds, their share of the time.
+      // A setting that hangs leaves the others, and the rounds, their share of the time.
       take(i, seconds_left() / 2 / static_cast<double>(i < 2 ? 1 : tried_.size() - i));
       if (whole_runs_) return;
       if (!candidates_[i].measured()) continue;

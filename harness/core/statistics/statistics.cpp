@@ -167,7 +167,7 @@ Interval shift(std::span<const double> all_before, std::span<const double> all_a
   const double deviation = std::sqrt(m * n * (m + n + 1) / 12);
   const auto below = [&](std::size_t k) {
     // P(U <= k - 1) with the continuity correction.
-    return 0.5 * std::erfc((m * n / 2 - static_cast<double>(k) + 0.5) / deviation / std::sqrt(2.0));
+    return normal_tail((m * n / 2 - static_cast<double>(k) + 0.5) / deviation);
   };
   return enclosed(std::move(differences), below, coverage);
 }
@@ -186,6 +186,8 @@ std::vector<double> log_ratios(std::span<const double> numerators, std::span<con
 Interval ratio_of_pairs(std::span<const double> numerators, std::span<const double> denominators) {
   return exponential(centre(log_ratios(numerators, denominators)));
 }
+
+double normal_tail(double deviations) { return std::erfc(deviations / std::sqrt(2.0)) / 2; }
 
 double student_tail(double t, int freedom) {
   assert(freedom >= 1);

@@ -25,6 +25,9 @@ double median(std::span<const double> samples);
 /// 1.4826 times the median absolute deviation from the median: the standard deviation, were they normal.
 double robust_deviation(std::span<const double> samples);
 
+/// The chance that a standard normal number lies above `deviations`.
+double normal_tail(double deviations);
+
 /// P(T > t) of Student's distribution. With more than 200 degrees of freedom, that with 200.
 double student_tail(double t, int freedom);
 /// The t that is exceeded with chance `tail`, in (0, 0.5]. Beyond a chance of 1e-12 the digits of the tail

@@ -159,7 +159,7 @@ TEST(Forecast, LetsFewerWorkersContendLess) {
   EXPECT_NEAR(none.least, 50 + 27 / 4.96, 0.2) << "steps without any contention";
 }
 
-// As recorded (shared/data/torch_jobs): two workers took 8.17 s for 500 steps, and one took 8.22 s. Without
+// As recorded: two workers took 8.17 s for 500 steps, and one took 8.22 s. Without
 // the time of a batch alone, 18 of 30 ms of processors are those of the workers.
 TEST(Forecast, KeepsTheTimeOfAnEpochWhereOneWorkerFillsTheProcessors) {
   Job job = with_workers(2, 0.01645, 0.00454, 0.01446);
