@@ -169,7 +169,7 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
     }
     if (judge_now) {
       // What a kernel puts back with the last call of a slice is still there in a drawn one.
-      look_at_state(Surroundings::Depth::quick);
+      look_at_state(usual_depth());
       const auto before = Clock::now();
       out.found = timed_.judge(secret());
       out.judging_seconds = seconds_since(before);
@@ -373,14 +373,16 @@ void AuditedSlices::look_around(const ProcessorSet& processors) {
     find("changed the processors that it may run on");
   }
   constexpr Index seldom = 15;  // a thorough look takes some ten microseconds
-  constexpr double long_slice = 2e-3;
   const bool thorough = audit_.slices == 0 || Rng(secret()).integer(0, seldom) == 0;
-  // Short slices are many, and leave no handler unseen.
-  const bool few =
-      slice_seconds_ > long_slice * static_cast<double>(audit_.slices) || judging_ == Judging::every;
-  using Depth = Surroundings::Depth;
-  look_at_state(thorough ? Depth::thorough : few ? Depth::quick : Depth::glance);
+  look_at_state(thorough ? Surroundings::Depth::thorough : usual_depth());
   if (thorough) look_at_descriptors();
+}
+
+Surroundings::Depth AuditedSlices::usual_depth() const {
+  // Short slices are many, and leave no handler unseen.
+  constexpr double long_slice = 2e-3;
+  return slice_seconds_ > long_slice * static_cast<double>(audit_.slices) ? Surroundings::Depth::quick
+                                                                          : Surroundings::Depth::glance;
 }
 
 void AuditedSlices::look_at_state(Surroundings::Depth depth) {
@@ -476,8 +478,9 @@ Rehearsal::~Rehearsal() {
 #endif
 }
 
-void Rehearsal::look_around(Agreement& outcome) const {
-  std::string change = before_->change();
+void Rehearsal::look_around(Agreement& outcome, bool thoroughly) const {
+  std::string change =
+      before_->change(thoroughly ? Surroundings::Depth::thorough : Surroundings::Depth::quick);
   if (change.empty()) return;
   before_->restore();
   outcome.reject(std::move(change));
@@ -487,8 +490,9 @@ void Rehearsal::take(Timed& timed, const Context& context, Fill fill, double sec
                      Agreement& outcome) const {
   // Checks beside a slice, such as those of memory and threads, take place in one of three.
   constexpr int fewest_of_short = 6;
-  constexpr double slices_per_second = 2500, seconds_of_slice = 1e-4;
+  constexpr double slices_per_second = 2500, timed_slice = 1e-4, share = 1.0 / 80;
   const int most = std::max(5, static_cast<int>(seconds * slices_per_second));
+  const double long_slice = std::min(timed_slice, share * seconds);
   // Integers that are updated again and again do not stay exact.
   const bool one_call = fill == Fill::exact && timed.updates_in_place();
   AuditedSlices slices(timed, context.threads, *before_, AuditedSlices::Judging::every);
@@ -497,13 +501,14 @@ void Rehearsal::take(Timed& timed, const Context& context, Fill fill, double sec
   const auto start = Clock::now();
   for (int slice = 0; slice < most && slices.audit().fault.empty(); ++slice) {
     if (slice >= least && seconds_since(start) > seconds) break;
-    // Some slices are as long as those that are timed: a kernel may be right in its first calls only.
+    // Some slices are as long as those that are timed, where there is time: a kernel may be right in its
+    // first calls only.
     const AuditedSlices::Taken taken = slices.take(slice % 4 == 3 ? many : few, false);
     const double call = std::max(taken.seconds / static_cast<double>(taken.calls), 1e-7);
     if (slice == 0 && fewest_of_short * call < seconds) least = fewest_of_short;
     if (one_call) continue;
-    few = std::clamp<Index>(static_cast<Index>(seconds / (fewest_of_short * call)), 1, 8);
-    many = std::max(few, static_cast<Index>(seconds_of_slice / call));
+    few = std::clamp<Index>(static_cast<Index>(seconds / (2 * fewest_of_short * call)), 1, 4);
+    many = std::max(few, static_cast<Index>(long_slice / call));
   }
   outcome.worst_error = std::max(outcome.worst_error, slices.worst_error());
   if (!slices.audit().fault.empty()) {

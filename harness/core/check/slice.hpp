@@ -64,6 +64,7 @@ class AuditedSlices {
   void look_at_own_clock(const Calls& calls, Index count);
   void find(std::string fault);
   void look_around(const ProcessorSet& processors);
+  Surroundings::Depth usual_depth() const;
   void look_at_state(Surroundings::Depth depth);
   void look_at_descriptors();
   void look_at_clock(const Calls& calls);

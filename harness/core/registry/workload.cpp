@@ -357,8 +357,9 @@ class ErasedWorkload final : public Workload {
     }
     const std::string_view written = subject_.written_part(Content::Look::all);
     if (!written.empty()) blame_for_input(outcome, written);
-    rehearsal.look_around(outcome);
-    if (!once && outcome.agrees) rehearsal.take(timed, context, fill, rehearsal_seconds, outcome);
+    const bool rehearses = !once && outcome.agrees;
+    rehearsal.look_around(outcome, !rehearses);
+    if (rehearses) rehearsal.take(timed, context, fill, rehearsal_seconds, outcome);
     subject_.content.restore();
     if (!once && outcome.agrees && !timed.updates_in_place() && !outcome.figures.empty()) {
       timed.repeat(1);

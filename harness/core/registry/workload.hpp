@@ -24,8 +24,9 @@ class Rehearsal {
  public:
   Rehearsal();
   ~Rehearsal();
-  /// Notes in `outcome` what the kernel did not leave as it was.
-  void look_around(Agreement& outcome) const;
+  /// Notes in `outcome` what the kernel did not leave as it was. The first slice is followed by a thorough
+  /// look.
+  void look_around(Agreement& outcome, bool thoroughly) const;
   /// Goes on for some `seconds`, and notes in `outcome` what was wrong.
   void take(Timed& timed, const Context& context, Fill fill, double seconds, Agreement& outcome) const;
 
