@@ -1,10 +1,5 @@
-/// Any two programs that were built with Google Benchmark, gated against each other.
-///
-/// Such a program times by itself, so that its slices cannot be handed turns. Where processor time is asked
-/// for, all sides are started together on one core instead: the system gives each a few milliseconds in turn,
-/// which is as long as a repetition, and what slows the core down slows all of them down. Real time would
-/// count the turns of the others, and threads need cores of their own: such benchmarks run one side after the
-/// other.
+/// Any two programs that were built with Google Benchmark, gated against each other. Such a program times by
+/// itself, so that its slices cannot be handed turns; bench/README.md says which sides share a core instead.
 #pragma once
 
 #include "bench/gate/two_builds.hpp"

@@ -1,35 +1,15 @@
 /// The rules of a gate of two builds: which trials are slower, decided while launches come in, with a stated
-/// chance of a false alarm for the whole suite.
+/// chance of a false alarm for the whole suite. bench/README.md argues them ("A gate of two builds").
 ///
 /// The launch is the sample: slices share its luck. All tests are sign tests on the logarithm of head / base
-/// per launch, so that nothing is assumed about how launches are distributed.
-///
-/// One interval is shown and decides, that of the median which the sign test does not reject: a trial is
-/// `same` when all of it lies within the limit, in either direction, and no trial is slower unless all of it
-/// lies above.
-///
-/// 1. A screen of a few launches of every trial. What is `same` there needs no more.
-/// 2. The others go on, and are looked at after fixed numbers of launches, those of the screen among them,
-///    and once more when time runs out, which does not depend on what was found: at whatever number that is.
-///    At a look a trial is `slower` when "the slow-down is at most `margin`" is rejected at level / looks /
-///    m, where m is the number of all trials, less those that were found slower before (Holm's step-down
-///    procedure on each look). That a trial which looks the same goes on no more can only make false alarms
-///    rarer. A trial whose whole interval lies above the limit in the end, without that level, is
-///    `probably_slower`, with its chance. One whose interval ends within the limit is `not_slower`, and goes
-///    on only while it is not known to the end of the screen, or may be faster.
-/// 3. A byte-identical copy of the base ran in every launch as well. When it moves against the base by what
-///    would have made a trial `slower` or `faster`, or all of its trials together do, the machine or the
-///    method is at fault, and nothing else is believed.
-///
-/// Two more things are asked of what is called `slower` or `faster`, which can only make alarms rarer. It
-/// moved against the copy of the base as well, at `level`: where the base alone was odd in these launches,
-/// the head did nothing. (At the level of a look, trials that scatter would need half as many launches
-/// again.) And where several layouts took turns, it moved in each of them, since launches of one layout share
-/// what that layout does, and eight layouts are no more than eight samples of it.
-///
-/// Testing only those that the screen left open, on fresh launches, would divide the level by fewer trials
-/// and throw the launches of the screen away. That needs 14 launches and the 8 of the screen, where all of 38
-/// trials need 15: the sign test pays one launch for each doubling of their number.
+/// per launch, so that nothing is assumed about how launches are distributed. A screen of a few launches is
+/// followed by looks after fixed numbers of them, and one more when time runs out, which does not depend on
+/// what was found: at whatever number that is. At a look a trial is `slower` when "the slow-down is at most
+/// `margin`" is rejected at level / looks / m, where m is the number of all trials, less those that were
+/// found slower before (Holm's step-down procedure on each look). That a trial which looks the same goes on
+/// no more can only make false alarms rarer. So can what is asked besides of what is `slower` or `faster`:
+/// that it moved against the copy of the base as well, at `level` (at the level of a look, trials that
+/// scatter would need half as many launches again), and in each of several layouts.
 #pragma once
 
 #include "assay/compare.hpp"

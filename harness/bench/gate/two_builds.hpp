@@ -252,20 +252,9 @@ using LaunchReports = std::array<ReportedTimes, launch_sides>;
 /// reason: one that reports an error in the head alone is wrong.
 void add_launch(TwoBuilds& run, const std::vector<std::size_t>& trials, LaunchReports reports);
 
-/// Decides how many slices the launches of a trial are given.
-///
-/// A launch says one number per trial, the median over its pairs of slices. A call of microseconds gives 50
-/// pairs in the usual time; a call of milliseconds gives six, and with six the luck within a launch is most
-/// of what launches disagree about: 3 % between launches of a matrix product of 2 ms, 2.9 % of it from
-/// within. A launch that costs a tenth of a second to start is then worth less than it could be. So trials
-/// whose pairs vary more get more pairs, as far as the time left allows.
-///
-/// Trials get more by how much their pairs vary in earlier launches, never by which side was slower: if the
-/// sides are equal, the next launch still lies above or below with equal chance, which is all that the sign
-/// tests ask for.
-///
-/// The screen has all trials and decides most of them with the usual slices; the few that it leaves open get
-/// far more for the same seconds. So its launches are made longer only within a share of the budget.
+/// Decides how many slices the launches of a trial are given: by how much its pairs vary in earlier launches,
+/// and never by which side was slower, as bench/README.md argues. The few trials that the screen leaves open
+/// get far more for the same seconds, so that its launches are made longer only within a share of the budget.
 struct PatiencePolicy {
   double luck = 0.008;            ///< deviation of a launch's number by its slices alone that is good enough
   double most = 32;               ///< times the usual number of slices

@@ -1,9 +1,5 @@
 /// One side of a launch of two builds: a process that takes turns with the others, slice by slice, on the
-/// same data.
-///
-/// Everything random must be equal on all sides: independent randomness adds noise, common randomness removes
-/// it. All sides map one region at one address, fill the same inputs into the same pages, caches and offsets,
-/// and run on the same core. They take turns without spinning: whoever is not at its turn sleeps.
+/// same data. bench/README.md tells what is equal on all sides, and why; whoever is not at its turn sleeps.
 #pragma once
 
 #include "assay/measure.hpp"

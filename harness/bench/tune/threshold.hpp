@@ -1,13 +1,6 @@
 /// The break-even size of two variants. A question is checked against the registry: one operation, one field
 /// that grows, two variants. Then a search that decides on intervals finds the smallest size from which the
-/// second is faster than the first.
-///
-/// Sizes at both ends come first, then the gap around the break-even is halved until neighbours of the grid
-/// are known on both sides. A size whose interval contains 1 is a tie: it belongs to neither way, and the
-/// search goes on, to its left for the last size of the first way and to its right for the first size of the
-/// second. Bisection takes the sizes outside the gap for granted, so a few of them are measured in the end. A
-/// size that contradicts others is measured once more, since one interval in forty errs to either side. It
-/// stands only if it says the same again.
+/// second is faster than the first, as bench/README.md tells ("Break-even sizes").
 #pragma once
 
 #include "assay/check.hpp"
@@ -57,9 +50,8 @@ struct Threshold {
   std::optional<Index> low, high;
   std::vector<MeasuredSize> sizes;  ///< all that were measured, by size
 
-  /// Returns the size from which a program should take the second way: `high`, and not the middle of the
-  /// interval. Below it nothing was shown for the second way, and a tie is no reason to leave the first,
-  /// which is usually the simpler one and needs fewer cores. Nothing unless `outcome` is found.
+  /// Returns the size from which a program should take the second way: `high`, below which nothing was shown
+  /// for it. Nothing unless `outcome` is found.
   std::optional<Index> constant() const;
   /// Ties beyond `low` and `high`, where one way is faster on both sides of them or up to an end.
   std::vector<Index> outer_ties() const;

@@ -1,9 +1,6 @@
-// Calls from a variant's code into code that is compiled elsewhere, and whether the variant declares them.
-// They show kernels that are called hand-written but call a library, start threads or open a library while
-// they run.
-//
-// Only names that the linker sees are known. A pointer to a function that comes from elsewhere, a system call
-// in assembler, and a library that defines functions in namespace assay or std stay hidden.
+// Calls from a variant's code into code that is compiled elsewhere, and whether the variant declares them:
+// kernels that are called hand-written but call a library, start threads or open a library while they run.
+// core/README.md says which calls stay hidden.
 #pragma once
 
 #include "assay/operation.hpp"

@@ -1,16 +1,8 @@
-// Identities of machine code. Two builds compare them to leave out variants that cannot have changed.
-//
-// The identity of a file that registers variants is a hash of all code and constants that its static
-// initialization can reach through relocations: the registration, the kernels it names, and their callees.
-// The places of sections and symbols, names of local functions and the line of the registration do not count.
-// The walk goes on into every object it is given (of kernels/ and reference/), and ends
-//   - at code that none of them defines: the harness, and libraries, whose versions are in the machine's
-// fingerprint;
-//   - at TypedOperation, the harness's view of a contract: an edit of a judge changes no variant.
-// The loop that repeats calls while time is taken, TypedKernel<Op>::repeat, is behind that border. It is
-// added for each operation that the file registers for, since it is compiled for each, and its change is a
-// change of all. Work that the harness does alike for all variants (placing buffers, counting operator new)
-// is not part of it. An object's own copy of an inline function counts, whichever copy the linker keeps.
+// Identities of machine code. Two builds compare them to leave out variants that cannot have changed. An
+// identity is a hash of all code and constants that the static initialization of a file that registers
+// variants can reach through relocations; core/README.md tells where that walk ends, and what does not count.
+// Versions of libraries are in the machine's fingerprint. An object's own copy of an inline function counts,
+// whichever copy the linker keeps.
 #pragma once
 
 #include "assay/operation.hpp"

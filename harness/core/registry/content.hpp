@@ -12,13 +12,9 @@
 
 namespace assay::detail {
 
-/// Renews the parts of an input, and tells who wrote to them.
-///
-/// Blocks of 32 KiB turn by a drawn number of elements, outside of the time, at the speed of a copy, and a
-/// drawn pattern of bits flips in the fraction of every floating-point number: each of them changes, all stay
-/// valid, nothing of an earlier answer is right by the bound, and no call finds out what changed for less
-/// than reading its input. A sum over a whole part of integers stays the same, so that one element gets
-/// another value besides.
+/// Renews the parts of an input, as core/README.md tells ("Every call has new content"), and tells who wrote
+/// to them. No call finds out what changed for less than reading its input. A sum over a whole part of
+/// integers stays the same when blocks turn, so that one element gets another value besides.
 class Content {
  public:
   /// `salting` names the problem and the input that hold these parts.
