@@ -1,11 +1,8 @@
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/verbs.hpp"
-#include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "assay/pipeline.hpp"
-#include "bench/gate/two_builds.hpp"
 #include "core/check/passed_corners.hpp"
 #include "core/code/calls.hpp"
 #include "core/files/scratch.hpp"
@@ -21,7 +18,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 namespace assay {
 namespace {

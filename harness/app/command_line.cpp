@@ -4,7 +4,6 @@
 #include "app/progress.hpp"
 #include "assay/error.hpp"
 #include "assay/hooks.hpp"
-#include "assay/pipeline.hpp"
 #include "core/files/child_process.hpp"
 #include "core/files/this_program.hpp"
 #include "core/machine/build_info.hpp"

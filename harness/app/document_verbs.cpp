@@ -6,13 +6,11 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "assay/pipeline.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/judge.hpp"
 #include "bench/compare/pull_request.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/exchange/read_results.hpp"
-#include "bench/ledger/ledger.hpp"
 #include "bench/measure/merge.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "bench/report/audit_report.hpp"
@@ -20,7 +18,6 @@
 #include "bench/report/content.hpp"
 #include "bench/report/history.hpp"
 #include "core/json/fields.hpp"
-#include "core/json/json.hpp"
 #include "core/machine/build_info.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/statistics/statistics.hpp"
@@ -37,13 +34,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <functional>
 #include <iterator>
 #include <map>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace assay {
 namespace {

@@ -11,8 +11,6 @@
 #include <array>
 #include <map>
 #include <set>
-#include <variant>
-#include <vector>
 
 namespace assay {
 namespace {

@@ -5,7 +5,6 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "assay/pipeline.hpp"
 #include "bench/programs/project.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"
@@ -16,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 namespace assay {
 namespace {

@@ -3,7 +3,6 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/pick.hpp"
-#include "assay/pipeline.hpp"
 #include "core/code/calls.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"

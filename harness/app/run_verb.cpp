@@ -5,13 +5,10 @@
 #include "app/output.hpp"
 #include "app/progress.hpp"
 #include "app/verbs.hpp"
-#include "assay/compare.hpp"
 #include "assay/error.hpp"
 #include "assay/report.hpp"
 #include "bench/compare/words.hpp"
 #include "bench/exchange/read_results.hpp"
-#include "bench/gate/two_builds.hpp"
-#include "bench/ledger/ledger.hpp"
 #include "bench/measure/sides.hpp"
 #include "bench/measure/turns.hpp"
 #include "bench/report/content.hpp"
@@ -26,8 +23,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
-#include <string_view>
 
 namespace assay {
 namespace {

@@ -7,29 +7,20 @@
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/machine.hpp"
-#include "assay/pipeline.hpp"
-#include "bench/gate/two_builds.hpp"
-#include "bench/tune/command_settings.hpp"
-#include "bench/tune/threshold.hpp"
 #include "bench/tune/variable.hpp"
 #include "core/check/passed_corners.hpp"
 #include "core/files/this_program.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/build_info.hpp"
-#include "core/machine/clock.hpp"
 #include "core/machine/processor.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/utf8.hpp"
-#include "training/tune/settings.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
-#include <optional>
-#include <span>
 #include <system_error>
 #include <utility>
 

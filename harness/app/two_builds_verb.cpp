@@ -6,10 +6,8 @@
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
-#include "assay/pipeline.hpp"
 #include "bench/gate/gates.hpp"
 #include "bench/gate/selftest.hpp"
-#include "bench/gate/two_builds.hpp"
 #include "bench/measure/sides.hpp"
 #include "bench/programs/project.hpp"
 #include "bench/programs/revision.hpp"
@@ -24,10 +22,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
-#include <optional>
 #include <utility>
-#include <vector>
 
 namespace assay {
 namespace {

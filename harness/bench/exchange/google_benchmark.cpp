@@ -5,7 +5,6 @@
 #include "bench/exchange/read_results.hpp"
 
 #include "core/json/fields.hpp"
-#include "core/json/json.hpp"
 #include "core/plan/trial_key.hpp"
 #include "core/statistics/statistics.hpp"
 #include "core/text/parts.hpp"
@@ -15,10 +14,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <set>
 #include <span>
-#include <string_view>
 
 namespace assay {
 namespace {

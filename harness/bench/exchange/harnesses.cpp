@@ -18,15 +18,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
-#include <optional>
 #include <regex>
 #include <span>
 #include <sstream>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 namespace assay {
 

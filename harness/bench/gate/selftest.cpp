@@ -19,7 +19,6 @@
 #include <csignal>
 #include <iterator>
 #include <sstream>
-#include <utility>
 
 namespace assay {
 namespace {

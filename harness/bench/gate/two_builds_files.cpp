@@ -16,13 +16,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace assay {
 namespace {

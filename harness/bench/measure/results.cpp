@@ -1,11 +1,8 @@
 // Results as JSON.
 #include "assay/results.hpp"
 
-#include "assay/measure.hpp"
 #include "bench/measure/results_fields.hpp"
 #include "core/json/lint.hpp"
-#include "core/machine/fields.hpp"
-#include "core/plan/trial_key.hpp"
 
 #include <fmt/format.h>
 

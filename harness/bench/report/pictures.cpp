@@ -2,14 +2,12 @@
 #include "bench/report/content.hpp"
 
 #include "bench/compare/pull_request.hpp"
-#include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace assay {
 namespace {

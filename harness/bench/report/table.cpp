@@ -1,14 +1,12 @@
 // The results of a run on a terminal.
 #include "bench/compare/words.hpp"
 #include "bench/report/content.hpp"
-#include "core/markup/document.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/utf8.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace assay {
 namespace {

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 #include <tuple>
-#include <utility>
 
 namespace assay {
 namespace {

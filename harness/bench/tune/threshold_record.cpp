@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <string_view>
-#include <vector>
 
 namespace assay {
 namespace {

@@ -1,8 +1,6 @@
 #include "core/machine/doctor.hpp"
 
-#include "assay/machine.hpp"
 #include "core/machine/clock.hpp"
-#include "core/machine/roof_kernels.hpp"
 #include "core/machine/roofline.hpp"
 #include "core/statistics/statistics.hpp"
 

@@ -1,9 +1,8 @@
-#include "assay/suite.hpp"
 
+#include "core/plan/suite.hpp"
 #include "assay/error.hpp"
 #include "assay/files.hpp"
 #include "assay/random.hpp"
-#include "core/plan/suite.hpp"
 #include "core/text/parts.hpp"
 
 #include <fmt/format.h>

@@ -20,7 +20,6 @@
 #include <cstring>
 #include <fstream>
 #include <set>
-#include <span>
 #include <stdexcept>
 #include <utility>
 

@@ -1,4 +1,3 @@
-#include "assay/pick.hpp"
 
 #include "assay/error.hpp"
 #include "core/registry/erased_operation.hpp"
@@ -6,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 namespace assay {

@@ -5,14 +5,12 @@
 #include "core/statistics/statistics.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
-#include "training/job/operator_cases.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
