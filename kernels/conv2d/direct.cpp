@@ -7,7 +7,6 @@
 
 #include "conv2d/direct.hpp"
 
-#include "blocks.hpp"
 #include "conv2d/grid.hpp"
 #include "team.hpp"
 
