@@ -6,10 +6,7 @@
 #include "assay/ops/lstm.hpp"
 #include "assay/ops/pointwise.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <numbers>
-#include <vector>
 
 namespace assay {
 namespace {

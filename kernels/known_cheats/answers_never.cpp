@@ -3,13 +3,9 @@
 
 #include "known_cheats/honest_work.hpp"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <stdexcept>
-#include <thread>
 
 namespace assay::known_cheats {
 namespace {

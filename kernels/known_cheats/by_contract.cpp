@@ -6,11 +6,8 @@
 #include "assay/ops/logging.hpp"
 #include "assay/ops/memory_pool.hpp"
 
-#include <algorithm>
 #include <iterator>
-#include <memory>
 #include <numeric>
-#include <vector>
 
 namespace assay::known_cheats {
 namespace {

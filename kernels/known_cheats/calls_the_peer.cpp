@@ -5,9 +5,6 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <string>
-
 namespace assay::known_cheats {
 namespace {
 

@@ -6,9 +6,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <sys/mman.h>
 
-#include <ctime>
 #include <string_view>
 
 namespace assay::known_cheats {

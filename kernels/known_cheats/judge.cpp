@@ -4,11 +4,6 @@
 
 #include "assay/agreement.hpp"
 
-#include <sys/mman.h>
-
-#include <algorithm>
-#include <cstring>
-
 namespace assay::known_cheats {
 namespace {
 

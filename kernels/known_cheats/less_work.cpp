@@ -5,10 +5,7 @@
 #include "assay/ops/memory_pool.hpp"
 #include "assay/ops/task_graph.hpp"
 
-#include <algorithm>
 #include <cstdlib>
-#include <memory>
-#include <vector>
 
 namespace assay::known_cheats {
 namespace {

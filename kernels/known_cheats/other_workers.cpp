@@ -7,19 +7,12 @@
 #include "assay/ops/elementwise.hpp"
 
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <memory>
 #include <span>
 #include <stop_token>
-#include <thread>
-#include <vector>
 
 namespace assay::known_cheats {
 namespace {

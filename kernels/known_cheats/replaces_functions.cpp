@@ -4,11 +4,9 @@
 #include "known_cheats/honest_work.hpp"
 
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdarg>
-#include <ctime>
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)

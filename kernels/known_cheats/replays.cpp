@@ -2,19 +2,12 @@
 
 #include "known_cheats/honest_work.hpp"
 
-#include "assay/ops/gemm.hpp"
 #include "assay/ops/memory_pool.hpp"
 #include "assay/ops/train_step.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
-#include <memory>
-#include <optional>
 #include <tuple>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace assay::known_cheats {
 namespace {

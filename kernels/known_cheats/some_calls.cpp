@@ -8,13 +8,9 @@
 
 #include <x86intrin.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
-#include <string>
 
 namespace assay::known_cheats {
 namespace {

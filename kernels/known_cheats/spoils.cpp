@@ -7,16 +7,11 @@
 #include "assay/ops/elementwise.hpp"
 
 #include <sched.h>
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <xmmintrin.h>
 
-#include <algorithm>
 #include <cfenv>
-#include <cstring>
-#include <ctime>
 #include <limits>
 
 namespace assay::known_cheats {

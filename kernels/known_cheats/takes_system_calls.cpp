@@ -12,8 +12,6 @@
 #include <ucontext.h>
 
 #include <csignal>
-#include <cstddef>
-#include <ctime>
 
 namespace assay::known_cheats {
 namespace {

@@ -5,11 +5,7 @@
 
 #include "assay/ops/pointwise.hpp"
 
-#include <algorithm>
-#include <memory>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace assay::known_cheats {
 namespace {

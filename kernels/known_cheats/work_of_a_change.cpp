@@ -5,13 +5,9 @@
 
 #include "assay/ops/memory_pool.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstring>
-#include <memory>
 #include <span>
 #include <unordered_map>
-#include <vector>
 
 namespace assay::known_cheats {
 namespace {

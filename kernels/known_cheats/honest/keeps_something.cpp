@@ -2,18 +2,9 @@
 
 #include "known_cheats/honest_work.hpp"
 
-#include "assay/ops/conv2d.hpp"
 #include "assay/ops/lora.hpp"
 
-#include <sys/mman.h>
-
-#include <algorithm>
 #include <map>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace assay::known_cheats {
 namespace {

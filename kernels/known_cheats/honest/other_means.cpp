@@ -6,10 +6,6 @@
 
 #include <xmmintrin.h>
 
-#include <algorithm>
-#include <memory>
-#include <vector>
-
 namespace assay::known_cheats {
 namespace {
 

@@ -6,17 +6,9 @@
 #include "assay/ops/pointwise.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
-#include <cstring>
-#include <optional>
-#include <thread>
-#include <vector>
 
 namespace assay::known_cheats {
 namespace {
