@@ -1,7 +1,5 @@
 #include "assay/ops/attention.hpp"
 
-#include "assay/ops/arrays.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 namespace assay {

@@ -1,7 +1,5 @@
 #include "assay/ops/embedding.hpp"
 
-#include "assay/ops/arrays.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>

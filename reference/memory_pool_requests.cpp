@@ -10,10 +10,7 @@
 #include <array>
 #include <charconv>
 #include <fstream>
-#include <functional>
 #include <limits>
-#include <string>
-#include <string_view>
 #include <utility>
 
 namespace assay::memory_pool {

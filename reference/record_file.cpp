@@ -16,11 +16,8 @@
 #include <bit>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace assay {

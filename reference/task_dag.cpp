@@ -4,8 +4,6 @@
 #include "assay/error.hpp"
 #include "assay/random.hpp"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <fstream>

@@ -11,7 +11,6 @@
 #include <limits>
 #include <numeric>
 #include <span>
-#include <vector>
 
 namespace assay {
 namespace {
