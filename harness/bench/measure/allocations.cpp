@@ -1,15 +1,11 @@
 #include "bench/measure/allocations.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
-
-#ifdef __APPLE__
-#include <malloc/malloc.h>
-#else
-#include <malloc.h>
-#endif
 
 namespace {
 
@@ -19,13 +15,7 @@ std::atomic<long> bytes = 0;
 std::atomic<long> live = 0;  ///< bytes taken and not given back, as the heap rounds them
 
 /// Bytes that the heap set aside for it.
-long extent(void* memory) {
-#ifdef __APPLE__
-  return static_cast<long>(malloc_size(memory));
-#else
-  return static_cast<long>(malloc_usable_size(memory));
-#endif
-}
+long extent(void* memory) { return static_cast<long>(malloc_usable_size(memory)); }
 
 /// `memory`, counted; nullptr when there was none.
 void* noted(void* memory, std::size_t size) {
