@@ -95,8 +95,6 @@ class Json {
   /// The named member, made where it is missing; null becomes an object.
   Json& operator[](std::string_view key);
   const Json& operator[](std::string_view key) const { return at(key); }
-  Json& operator[](const char* key) { return (*this)[std::string_view(key)]; }
-  const Json& operator[](const char* key) const { return at(std::string_view(key)); }
   Json& operator[](int item) { return std::get<Array>(value_).at(static_cast<std::size_t>(item)); }
   const Json& operator[](int item) const { return items().at(static_cast<std::size_t>(item)); }
   Json& operator[](std::size_t item) { return std::get<Array>(value_).at(item); }
