@@ -35,11 +35,8 @@ struct Layout {
 };
 
 constexpr Layout unknown{.known = false};
-constexpr Layout alone{};
 
 Layout modrm_and(std::size_t immediate) { return {.has_modrm = true, .immediate = immediate}; }
-Layout only(std::size_t immediate) { return {.immediate = immediate}; }
-Layout branch(std::size_t bytes) { return {.branch_distance = bytes}; }
 
 /// Opcodes of one byte, sixteen a row. `-` none, `.` nothing follows, `M` ModRM, `N` ModRM and a byte, `F`
 /// ModRM and an immediate of the operand's size, at most four bytes, `f` that immediate alone, `b` a byte,
@@ -60,19 +57,19 @@ constexpr std::string_view second_map =
 
 Layout layout_of(char letter, std::size_t full, bool wide, unsigned reg) {
   switch (letter) {
-    case '.': return alone;
+    case '.': return {};
     case 'M': return modrm_and(0);
     case 'n':
     case 'N': return modrm_and(1);
     case 'F': return modrm_and(full);
-    case 'f': return only(full);
-    case 'b': return only(1);
-    case 'w': return only(2);
-    case 'e': return only(3);
-    case 'a': return only(8);
-    case 'v': return only(wide ? 8 : full);
-    case 'j': return branch(1);
-    case 'J': return branch(4);
+    case 'f': return {.immediate = full};
+    case 'b': return {.immediate = 1};
+    case 'w': return {.immediate = 2};
+    case 'e': return {.immediate = 3};
+    case 'a': return {.immediate = 8};
+    case 'v': return {.immediate = wide ? 8 : full};
+    case 'j': return {.branch_distance = 1};
+    case 'J': return {.branch_distance = 4};
     case 't': return modrm_and(reg < 2 ? 1 : 0);
     case 'T': return modrm_and(reg < 2 ? full : 0);
     default: return unknown;
@@ -113,7 +110,7 @@ class Decoder {
   /// Returns the layout for an opcode of the map that VEX or EVEX names.
   static Layout vector(unsigned map, unsigned op) {
     switch (map) {
-      case 1: return op == 0x77 ? alone : modrm_and(second_map[op] == 'n' ? 1 : 0);
+      case 1: return op == 0x77 ? Layout{} : modrm_and(second_map[op] == 'n' ? 1 : 0);
       case 2:
       case 5:
       case 6: return modrm_and(0);

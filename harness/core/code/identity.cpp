@@ -93,7 +93,16 @@ class Walk {
  public:
   Walk(const Program& program, Border border) : program_(program), border_(border) {}
 
-  void from_initialization(std::size_t object) { initialize(object); }
+  void from_initialization(std::size_t object) {
+    if (!initialized_.insert(object).second) return;
+    const auto& sections = program_.object(object).elf.sections;
+    std::vector<std::pair<std::string_view, std::size_t>> found;
+    for (std::size_t s = 0; s < sections.size(); ++s) {
+      if (sections[s].type == SHT_INIT_ARRAY) found.emplace_back(sections[s].name, s);
+    }
+    std::ranges::sort(found);  // by priority, which stands in the name
+    for (const auto& [name, s] : found) number_of({object, s});
+  }
   void from_symbol(Definition where) {
     add(program_.symbol(where).value);
     number_of({where.object, program_.symbol(where).section});
@@ -138,21 +147,10 @@ class Walk {
       // for the loader only.
       const ElfSection& section = program_.object(place.object).elf.sections[place.section];
       if ((section.flags & SHF_WRITE) != 0 && !section.name.starts_with(".data.rel.ro")) {
-        initialize(place.object);
+        from_initialization(place.object);
       }
     }
     return known->second;
-  }
-
-  void initialize(std::size_t object) {
-    if (!initialized_.insert(object).second) return;
-    const auto& sections = program_.object(object).elf.sections;
-    std::vector<std::pair<std::string_view, std::size_t>> found;
-    for (std::size_t s = 0; s < sections.size(); ++s) {
-      if (sections[s].type == SHT_INIT_ARRAY) found.emplace_back(sections[s].name, s);
-    }
-    std::ranges::sort(found);  // by priority, which stands in the name
-    for (const auto& [name, s] : found) number_of({object, s});
   }
 
   void visit(Place place) {
