@@ -417,7 +417,6 @@ struct TunedKernels {
   std::string caches;  ///< as ASSAY_CACHES takes them
   std::string date, command;
 };
-class Fields;
 void describe(Fields& f, TunedKernels& tuned);
 
 /// Sets ASSAY_CACHES for this process and those that it starts, if that file is there and of this machine and

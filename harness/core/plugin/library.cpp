@@ -12,7 +12,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>

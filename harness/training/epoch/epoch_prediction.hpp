@@ -38,7 +38,6 @@ struct LoggedEpoch {
   std::vector<Elsewhere> elsewhere;
 };
 
-class Fields;
 void describe(Fields& f, LoggedEpoch& epoch);
 std::string to_line(const LoggedEpoch& epoch);
 /// Throws Error naming file, line and key.
