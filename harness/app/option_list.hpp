@@ -71,7 +71,6 @@ struct Option {
   std::string_view about;
   OptionRule rule;
 
-  /// Whether its value has one of these types.
   template <class... Types>
   bool holds() const {
     return (std::holds_alternative<Types>(value) || ...);

@@ -243,7 +243,6 @@ std::vector<std::string> consequences_of(const TuneRuling& ruling) {
   return out;
 }
 
-/// kernels.json in the cache_folder(); empty where there is none.
 std::filesystem::path tuned_kernels_file() {
   const std::filesystem::path folder = cache_folder();
   return folder.empty() ? folder : folder / "kernels.json";

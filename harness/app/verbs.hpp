@@ -376,7 +376,6 @@ struct TuneBatchOptions {
 struct TuneThreadsOptions {
   TuneOptions tune{.grid = {.threads = {1, 2}}};
 };
-/// Settings of any command.
 struct TuneCommandOptions {
   CommandRequest request;
   CommandPolicy policy;
@@ -434,7 +433,6 @@ using NamedOptions =
                  LibraryOptions*, KernelsOptions*>;
 OptionList listed(NamedOptions options);
 
-/// The first option whose value is not as usual; empty when there is none.
 template <class T>
 std::string first_given(T options) {
   T usual{};

@@ -60,7 +60,6 @@ struct ResultFormat {
 using Details = std::vector<std::pair<std::string, std::string>>;
 std::string with_details(const std::string& name, const Details& details);
 
-/// Appends a trial of that name.
 TrialResult& new_trial(Results& results, const std::string& name, const Details& details = {});
 
 /// Appends to the remark of a trial, once.

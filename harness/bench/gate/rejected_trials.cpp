@@ -43,7 +43,6 @@ std::map<std::size_t, Finding> too_fast(TwoBuilds& run, const std::vector<Roof>&
 
 constexpr std::size_t naive = 0;
 
-/// naive and the variant, as one case.
 std::vector<TrialRequest> both(const TimedCase& timed) {
   const std::string operation(timed.operation.name());
   std::vector<TrialRequest> out;

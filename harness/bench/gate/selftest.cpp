@@ -47,7 +47,6 @@ std::vector<const PairedTrial*> candidates(const std::vector<PairedTrial>& trial
   return out;
 }
 
-/// `0.12 % too high`.
 std::string estimate_text(double error) {
   return fmt::format("{:.2f} % too {}", 100 * std::abs(error), error < 0 ? "low" : "high");
 }

@@ -242,7 +242,6 @@ void append(ReportedTimes& all, ReportedTimes later);
 /// with the reason.
 std::vector<PairedTrial> matched(const std::vector<std::string>& base, const std::vector<std::string>& head);
 
-/// For messages, in the order of LaunchSide.
 inline constexpr std::array<std::string_view, launch_sides> launch_side_names{"base", "head", "control"};
 
 /// Reports of all sides in one launch, in the order of LaunchSide.

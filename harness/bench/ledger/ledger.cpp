@@ -108,7 +108,6 @@ class Application {
     if (soon) say(withdrawal);
   }
 
-  /// Whether there is a row of it, and such a figure.
   bool is_compared(const Acceptance& one) const {
     const auto row = std::ranges::find(comparison_.rows, one.key, &ComparedRow::key);
     return row != comparison_.rows.end() &&

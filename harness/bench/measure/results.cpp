@@ -1,4 +1,3 @@
-// Results as JSON.
 #include "assay/results.hpp"
 
 #include "bench/measure/results_fields.hpp"

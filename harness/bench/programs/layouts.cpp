@@ -134,7 +134,6 @@ bool same_content(const fs::path& one, const fs::path& other) {
   return fs::file_size(one) == fs::file_size(other) && read_file(one) == read_file(other);
 }
 
-/// The functions of a program in the order of their addresses.
 std::string order_of_functions(const std::string& nm, const fs::path& program, const Hooks& hooks) {
   const std::string table = output_of({nm, "--numeric-sort", program.string()}, program.parent_path(), hooks);
   std::string order;

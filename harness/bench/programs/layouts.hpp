@@ -45,10 +45,8 @@ class UnfinishedFolder {
   std::filesystem::path path_;
 };
 
-/// Bytes of the files in a folder.
 double bytes_in(const std::filesystem::path& folder);
 
-/// The program to link, and where it goes.
 struct LayoutRequest {
   std::filesystem::path build;   ///< a build folder in which `program` is up to date
   std::string program;           ///< its name there

@@ -278,7 +278,6 @@ std::string memory_text(const AuditFinding& finding) {
                      finding.workspace_bytes > 0 ? bytes_text(finding.workspace_bytes) : "nothing");
 }
 
-/// One finding with its evidence.
 doc::Section finding_section(const AuditReport& report, std::size_t at) {
   const AuditFinding& one = report.findings[at];
   const EvidenceFile file = report.files.empty() ? EvidenceFile{} : report.files.front();

@@ -101,7 +101,6 @@ inline std::string_view to_string(ClaimStanding standing) {
   return claim_standings[static_cast<std::size_t>(standing)];
 }
 
-/// A file of evidence, named with the hash of its content.
 struct EvidenceFile {
   std::string name, hash, what;
 };

@@ -21,7 +21,6 @@
 namespace assay {
 namespace {
 
-/// Whether the figure is claimed in words and not as a range.
 bool has_no_range(ClaimedFigure figure) {
   return figure == ClaimedFigure::agreement || figure == ClaimedFigure::arithmetic;
 }

@@ -53,7 +53,6 @@ void describe(Fields& f, TimeOfRun& one) {
   f("seconds", one.seconds);
 }
 
-/// Orders rows by standing, then by the size of the change.
 std::pair<std::ptrdiff_t, double> order_of(const HistoryRow& row) {
   if (!row.verdict) return {-std::ssize(standings_by_weight), 0};
   const double ratio = row.verdict->ratio.middle;

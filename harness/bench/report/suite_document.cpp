@@ -532,7 +532,6 @@ Blocks trust(const Report& report) {
                     Paragraph::Look::quoted}};
 }
 
-/// Names a mix by its share of written bytes; 0 are reads alone.
 std::string mix_text(double written_share) {
   if (written_share == 0) return "reads alone";
   if (written_share == 1) return "writes alone";

@@ -30,7 +30,6 @@ std::string instead_of_time(const TrialResult& trial, const Results& results) {
                      trial.remark.empty() ? "" : "; ", percent_text(results.weather.other_busy_share));
 }
 
-/// Whether the trial failed, disagrees or is impossible; a skipped trial is not at fault.
 bool is_at_fault(const TrialResult& trial) {
   return trial.skipped.empty() && (trial.failure || !trial.agreement.agrees || !trial.impossible.empty());
 }

@@ -65,7 +65,6 @@ void note_variants(const std::vector<Trial>& plan, Results& results) {
   }
 }
 
-/// One roof for each thread count that occurs.
 std::vector<Roof> roofs_for(const Results& results, double seconds, const Hooks& hooks) {
   std::set<int> counts;
   for (const TrialResult& trial : results.trials) {

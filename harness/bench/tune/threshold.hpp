@@ -126,7 +126,6 @@ class ThresholdRounds {
   /// Throws Error when a call takes so long that there cannot be enough rounds.
   MeasuredSize measured_at(Index size);
 
-  /// Interrupted, or a variant is wrong.
   bool ended() const { return hooks_.stopped() || !wrong_.empty(); }
   /// Says which variant disagrees with the oracle, at which size and how. Empty when none does.
   const std::string& wrong() const { return wrong_; }

@@ -116,7 +116,6 @@ std::string prefix_of(const std::string& name) {
   return end == 0 ? name : name.substr(0, end);
 }
 
-/// Whether a declaration means this function.
 bool means(const std::string& declared, const std::string& to, const std::string& name) {
   return declared == to || declared == name || declared == prefix_of(name);
 }

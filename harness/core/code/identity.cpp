@@ -34,7 +34,6 @@ bool is_of_operation(std::string_view name) {
   return name.starts_with("_ZNK") && name.substr(4).starts_with(operation.substr(1));
 }
 
-/// The definition of a symbol: the object, and the symbol in it.
 struct Definition {
   std::size_t object;
   std::uint32_t symbol;
@@ -66,7 +65,6 @@ class Program {
     const auto found = definitions_.find(name);
     return found == definitions_.end() ? std::nullopt : std::optional(found->second);
   }
-  /// Returns the definition of the first name that begins so.
   std::optional<Definition> definition_beginning(std::string_view prefix) const {
     const auto found = definitions_.lower_bound(prefix);
     return found == definitions_.end() || !found->first.starts_with(prefix) ? std::nullopt

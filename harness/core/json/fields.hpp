@@ -174,7 +174,6 @@ std::string to_json(const T& value) {
   return json_text(to_value(value));
 }
 
-/// The JSON Schema of the stored form of `T`.
 template <class T>
 Json schema_of() {
   return Form<T>::schema({});

@@ -106,7 +106,6 @@ std::string shown(const Json& value) {
   return value.is_structured() ? std::string(kind(value)) : value.dump();
 }
 
-/// Returns nothing when `value` stands for no number.
 std::optional<double> as_number(const Json& value) {
   if (value.is_number()) return value.number();
   if (!value.is_string()) return std::nullopt;

@@ -46,7 +46,6 @@ std::string_view text_in(const Json& values, std::string_view name) {
   return found == nullptr || !found->is_string() ? std::string_view() : std::string_view(found->text());
 }
 
-/// The items of the named array; none where there is no such array.
 const Json::Array& items_in(const Json& values, std::string_view name) {
   static const Json::Array none;
   const Json* found = values.find(name);
@@ -59,7 +58,6 @@ std::optional<double> number_in(const Json& values, std::string_view member, std
   return found == nullptr ? std::nullopt : number_in(*found, name);
 }
 
-/// All samples of a row, in seconds.
 Ends samples_of(const Json& row) {
   Ends out;
   for (const Json& launch : items_in(row, "samples")) {

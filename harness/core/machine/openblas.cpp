@@ -24,7 +24,6 @@ bool one_of(std::string_view core, std::initializer_list<std::string_view> names
   return std::ranges::any_of(names, [&](std::string_view name) { return same_core(core, name); });
 }
 
-// Returns `base` followed by `more`.
 std::vector<std::string> with(std::vector<std::string> base, const std::vector<std::string>& more) {
   base.insert(base.end(), more.begin(), more.end());
   return base;

@@ -28,7 +28,6 @@ using Topology = std::vector<LogicalProcessor>;
 
 /// Returns the topology of this machine, which is read once.
 const Topology& this_topology();
-/// Returns one that hwloc has loaded.
 Topology topology_from(hwloc_topology& loaded);
 
 /// The order in which threads are given processors, out of those `allowed`: `first`, which must be one of
@@ -42,7 +41,6 @@ std::vector<int> fast_cores(const Topology& topology, const std::vector<int>& al
 
 /// `16 processors on 8 cores, 1 memory`, and which of the cores are slower; of those allowed.
 std::string topology_text(const Topology& topology, const std::vector<int>& allowed);
-/// Returns the number of cores that the allowed processors belong to.
 int cores_of(const Topology& topology, const std::vector<int>& allowed);
 /// Returns the number of threads to plan for: one for each of these cores, but no more than the quota has
 /// whole processors, since who takes a fraction more is throttled.

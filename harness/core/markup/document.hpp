@@ -112,7 +112,6 @@ struct Paragraph {
 };
 Paragraph soft(Text text);
 
-/// Items with lines below them.
 struct List {
   struct Item {
     Item(Text own) : text(std::move(own)) {}

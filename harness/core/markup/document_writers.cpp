@@ -80,7 +80,6 @@ std::string csv_cell(const std::string& text) {
 
 std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : ""; }
 
-/// The name of the column in the head of a table.
 std::string head_of(const Column& column) {
   if (!column.name.empty()) return column.name;
   std::string out = column.tag;

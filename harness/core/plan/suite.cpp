@@ -108,7 +108,6 @@ std::filesystem::path of_that_name(const std::filesystem::path& word) {
   return word;
 }
 
-/// The field of a problem, as text.
 std::string value_text(const JsonField& field) {
   if (field.value().is_string()) {
     if (field.text().find(',') != std::string::npos) field.refuse("has a comma, which ends fields in keys");

@@ -134,7 +134,6 @@ void fill(const PluginTensor& tensor, void* data, Setting& setting) {
 
 bool is_updated(const PluginTensor& tensor) { return tensor.use == ASSAY_INOUT; }
 
-/// A problem of an operation of a library.
 struct Problem {
   std::shared_ptr<const PluginLibrary> library;
   std::size_t operation = 0;
@@ -190,7 +189,6 @@ void salt(detail::Salting& salting, const detail::BufferView& part, Index at) {
   store(static_cast<int>(part.type), part.element(at), salting.setting.draw());
 }
 
-/// Whether two results are the same, bit by bit.
 bool same(const std::vector<Values>& a, const std::vector<Values>& b) {
   const auto same_bits = [](double x, double y) {
     return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);

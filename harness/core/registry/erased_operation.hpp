@@ -16,7 +16,6 @@ class ErasedOperation final : public Operation {
  public:
   /// `contract` must outlive it.
   explicit ErasedOperation(const detail::ErasedContract& contract) : contract_(contract) {}
-  /// Owns its contract.
   explicit ErasedOperation(std::unique_ptr<const detail::ErasedContract> contract)
       : owned_(std::move(contract)), contract_(*owned_) {}
 

@@ -24,7 +24,6 @@ bool is_invisible(std::string_view character) {
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
-/// Bytes of the first `characters` characters.
 std::size_t bytes_of(std::string_view text, std::size_t characters) {
   std::size_t at = 0;
   while (at < text.size() && (characters > 0 || continues(text[at]))) {

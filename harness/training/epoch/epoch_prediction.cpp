@@ -119,7 +119,6 @@ std::string coverage_text(const ErrorSummary& one) {
                      100 * share.high);
 }
 
-/// Returns nothing for no regrets.
 std::string regret_figures(const std::vector<double>& all) {
   if (all.empty()) return "";
   return fmt::format("{} in the median, {} at most", percent(median(all)), percent(std::ranges::max(all)));
@@ -147,7 +146,6 @@ doc::Table errors_table(const std::vector<ErrorSummary>& errors) {
   return out;
 }
 
-/// A column for each model that the first epoch has.
 doc::Table epochs_table(const std::vector<LoggedEpoch>& log) {
   doc::Table out{.tag = "epochs", .columns = doc::columns("!job; !measured")};
   for (const LoggedModel& model : log.front().models)

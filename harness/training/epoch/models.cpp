@@ -61,7 +61,6 @@ double expansion(std::size_t samples) {
          std::sqrt(n / (n - 1));
 }
 
-/// The models that are made of parts.
 constexpr std::array by_parts{Model::largest, Model::queue_formula, Model::queue};
 
 /// Seconds of a step, one by each of them; `fitted` is the queue of M4.
@@ -206,7 +205,6 @@ ModelPrediction by_line(const Question& question) {
   return completed(out, question, 0, steps);
 }
 
-/// Empty when both parts are known.
 std::string why_no_parts(const Calibration& c) {
   if (c.load.empty()) return c.no_load.empty() ? "what loading takes is not known" : c.no_load;
   if (c.rest.empty()) return c.no_rest.empty() ? "what a step takes without loading is not known" : c.no_rest;

@@ -16,7 +16,6 @@
 
 namespace assay {
 
-/// A plan and its name.
 struct TrainingJob {
   std::string name;
   TrainingPlan plan;

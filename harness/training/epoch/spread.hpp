@@ -13,7 +13,6 @@
 
 namespace assay {
 
-/// Coverage that predictions are asked for.
 inline constexpr double predicted_coverage = 0.9;
 
 /// The mean of one value or more.
@@ -22,10 +21,8 @@ double mean_of(std::span<const double> values);
 /// Whether the interval holds the value; nothing where it has no width.
 std::optional<bool> holds(const Interval& interval, double value);
 
-/// All of the interval, shifted by so much.
 Interval shifted(Interval interval, double by);
 
-/// Every value times the factor.
 std::vector<double> scaled(std::vector<double> values, double factor);
 
 /// Consecutive steps, and the mean of their times.
