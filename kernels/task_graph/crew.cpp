@@ -1,9 +1,7 @@
 #include "task_graph/crew.hpp"
 
-#ifdef __linux__
 #include <pthread.h>
 #include <sched.h>
-#endif
 
 namespace assay::task_graph {
 
@@ -22,7 +20,6 @@ Crew::~Crew() {
 /// on the processor of the thread that woke it, behind the work that it should share: on a loaded machine
 /// with two cores, most calls of 1.4 ms ended before the second thread ran at all.
 void Crew::step_aside() {
-#ifdef __linux__
   const int here = sched_getcpu();
   cpu_set_t others;
   // The caller's mask, which the threads inherited.
@@ -31,7 +28,6 @@ void Crew::step_aside() {
   if (CPU_COUNT(&others) == 0) return;
   kept_off_ = here;
   for (std::thread& thread : threads_) pthread_setaffinity_np(thread.native_handle(), sizeof others, &others);
-#endif
 }
 
 void Crew::open() {
