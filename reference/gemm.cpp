@@ -1,6 +1,5 @@
 #include "assay/ops/gemm.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>

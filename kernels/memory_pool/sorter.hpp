@@ -7,7 +7,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
