@@ -15,7 +15,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <utility>
 
 namespace assay {
 namespace {

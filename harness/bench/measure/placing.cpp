@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>

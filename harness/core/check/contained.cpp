@@ -30,7 +30,6 @@
 #include <system_error>
 #include <thread>
 #include <typeinfo>
-#include <utility>
 #include <vector>
 
 // Of the compiler's run-times, where they are linked.

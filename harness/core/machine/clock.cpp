@@ -5,7 +5,6 @@
 #include <fmt/chrono.h>
 
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>

@@ -4,7 +4,6 @@
 #include "assay/error.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/fields.hpp"
-#include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
 #include "training/job/trace.hpp"
 
