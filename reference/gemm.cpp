@@ -8,22 +8,18 @@
 namespace assay {
 namespace {
 
-float a_at(const Gemm::Problem& p, const Gemm::Input& in, Index i, Index l) {
-  return p.a_transposed() ? in.a[l * p.m + i] : in.a[i * p.k + l];
-}
-
-float b_at(const Gemm::Problem& p, const Gemm::Input& in, Index l, Index j) {
-  return p.b_transposed() ? in.b[j * p.k + l] : in.b[l * p.n + j];
+/// op(A) and op(B), those of product i where there are several.
+auto operands(const auto& p, const auto& in, Index i = 0) {
+  return std::pair{matrix::view(in.a.data() + i * p.m * p.k, p.m, p.k, p.a_transposed()),
+                   matrix::view(in.b.data() + i * p.k * p.n, p.k, p.n, p.b_transposed())};
 }
 
 /// One element of C: the specification. In double it is the oracle, in float the naive variant.
 /// `c` is what C held before; it does not count when beta = 0.
 template <class Real>
 Real element(const Gemm::Problem& p, const Gemm::Input& in, Index i, Index j, float c) {
-  Real sum = 0;
-  for (Index l = 0; l < p.k; ++l) {
-    sum += static_cast<Real>(a_at(p, in, i, l)) * static_cast<Real>(b_at(p, in, l, j));
-  }
+  const auto [a, b] = operands(p, in);
+  Real sum = matrix::element<Real>(a, b, i, j, p.k);
   sum *= static_cast<Real>(p.alpha);
   if (p.beta != 0) sum += static_cast<Real>(p.beta) * static_cast<Real>(c);
   return sum;
@@ -31,8 +27,8 @@ Real element(const Gemm::Problem& p, const Gemm::Input& in, Index i, Index j, fl
 
 /// Returns the same element with every operand replaced by its magnitude, which rounding errors scale with.
 double magnitude(const Gemm::Problem& p, const Gemm::Input& in, Index i, Index j, float c) {
-  const auto a = matrix::view(in.a.data(), p.m, p.k, p.a_transposed());
-  double sum = matrix::magnitude(a, matrix::view(in.b.data(), p.k, p.n, p.b_transposed()), i, j, p.k);
+  const auto [a, b] = operands(p, in);
+  double sum = matrix::magnitude(a, b, i, j, p.k);
   sum *= std::abs(static_cast<double>(p.alpha));
   if (p.beta != 0) sum += std::abs(static_cast<double>(p.beta) * static_cast<double>(c));
   return sum;
@@ -63,12 +59,13 @@ void expect_weighted_sums(const Gemm::Problem& p, const Gemm::Input& in, Rng& rn
     const auto size = static_cast<double>(rng.integer(1, most));
     want.weights.push_back(rng.unit() < 0.5 ? -size : size);
   }
+  const auto both = operands(p, in);
   std::vector<double> sums_of_b;
   for (Index l = 0; l < p.k; ++l)
-    sums_of_b.push_back(weighted(want.weights, [&](Index j) { return b_at(p, in, l, j); }));
+    sums_of_b.push_back(weighted(want.weights, [&](Index j) { return both.second(l, j); }));
   for (Index i = 0; i < p.m; ++i) {
     double sum =
-        static_cast<double>(p.alpha) * weighted(sums_of_b, [&](Index l) { return a_at(p, in, i, l); });
+        static_cast<double>(p.alpha) * weighted(sums_of_b, [&](Index l) { return both.first(i, l); });
     if (p.beta != 0)
       sum += static_cast<double>(p.beta) * weighted(want.weights, [&](Index j) { return in.c[i * p.n + j]; });
     want.weighted_sums.push_back(sum);
@@ -86,12 +83,6 @@ void naive_gemv(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& out
   for (Index i = 0; i < p.results(); ++i) out.y[i] = matrix::element<float>(a, x, i, 0, p.terms());
 }
 
-/// op(A[i]) and op(B[i]).
-auto operands(const BatchedGemm::Problem& p, const BatchedGemm::Input& in, Index i) {
-  return std::pair{matrix::view(in.a.data() + i * p.m * p.k, p.m, p.k, p.a_transposed()),
-                   matrix::view(in.b.data() + i * p.k * p.n, p.k, p.n, p.b_transposed())};
-}
-
 void naive_batched(const BatchedGemm::Problem& p, const BatchedGemm::Input& in, BatchedGemm::Output& out) {
   for (Index i = 0; i < p.batch; ++i) {
     const auto [a, b] = operands(p, in, i);
@@ -105,15 +96,9 @@ struct Widened {
   float operator()(Index i, Index j) const { return bf16::widen(stored(i, j)); }
 };
 
-Widened a_of(const GemmBf16::Problem& p, const GemmBf16::Input& in) {
-  return {matrix::view(in.a.data(), p.m, p.k, p.a_transposed())};
-}
-Widened b_of(const GemmBf16::Problem& p, const GemmBf16::Input& in) {
-  return {matrix::view(in.b.data(), p.k, p.n, p.b_transposed())};
-}
-
 void naive_bf16(const GemmBf16::Problem& p, const GemmBf16::Input& in, GemmBf16::Output& out) {
-  matrix::multiply(a_of(p, in), b_of(p, in), p.m, p.n, p.k, out.c.data());
+  const auto [a, b] = operands(p, in);
+  matrix::multiply(Widened{a}, Widened{b}, p.m, p.n, p.k, out.c.data());
 }
 
 /// Returns the most that denormals taken for zero may change in one element.
@@ -296,7 +281,8 @@ auto GemmBf16::corner_cases() -> std::vector<Problem> {
 }
 
 auto GemmBf16::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
-  const Widened a = a_of(p, in), b = b_of(p, in);
+  const auto both = operands(p, in);
+  const Widened a{both.first}, b{both.second};
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
   const double factor = rounding::g(static_cast<double>(p.k));
   return matrix::expect(p.m, p.n, p.multiply_adds(), setting, [&](Index i, Index j) {
