@@ -40,10 +40,12 @@ template Rounded cross_entropy(const Rounded*, const Index*, Index, Index, Round
 
 namespace {
 
+std::size_t size(Index count) { return static_cast<std::size_t>(count); }
+
 template <class Real>
-class Classifier final : public Model<Real> {
+class Classifier final : public Model<Real>, Segments {
  public:
-  explicit Classifier(const Network& network) : network_(network), segments_(network) {}
+  explicit Classifier(const Network& network) : Segments(network), network_(network) {}
 
   void prepare(Index n) override {
     batch_.n = n;
@@ -78,17 +80,11 @@ class Classifier final : public Model<Real> {
   }
 
  private:
-  template <class T>
-  T* in(T* vector, std::string_view name) const {
-    return segments_.in(vector, name);
-  }
-  static std::size_t size(Index count) { return static_cast<std::size_t>(count); }
   static void through_relu(const std::vector<Real>& x, std::vector<Real>& gradient) {
     for (std::size_t i = 0; i < x.size(); ++i) gradient[i] = relu_gradient(x[i], gradient[i]);
   }
 
   Network network_;
-  Segments segments_;
   Batch batch_;
   Convolution first_, second_;
   Dense dense_;
@@ -180,9 +176,9 @@ struct Attention {
 };
 
 template <class Real>
-class Transformer final : public Model<Real> {
+class Transformer final : public Model<Real>, Segments {
  public:
-  explicit Transformer(const Network& network) : network_(network), segments_(network) {}
+  explicit Transformer(const Network& network) : Segments(network), network_(network) {}
 
   void prepare(Index n) override {
     batch_.n = n;
@@ -276,12 +272,6 @@ class Transformer final : public Model<Real> {
   }
 
  private:
-  static std::size_t size(Index count) { return static_cast<std::size_t>(count); }
-  template <class T>
-  T* in(T* vector, std::string_view name) const {
-    return segments_.in(vector, name);
-  }
-
   /// The position is the bias of its token: an image is a row of all of its tokens' biases.
   void embed(const Real* p) {
     const Index d = network_.width, t = network_.tokens();
@@ -306,7 +296,6 @@ class Transformer final : public Model<Real> {
   Dense head() const { return {batch_.n, network_.width, classes}; }
 
   Network network_;
-  Segments segments_;
   Batch batch_;
   std::vector<float> patches_;
   std::vector<Real> embedded_, normal1_, mean1_, rstd1_, qkv_, shares_, mixed_, attended_, normal2_, mean2_,

@@ -25,10 +25,10 @@ struct Convolution {
   }
 };
 
-class Classifier final : public training::Model<float> {
+class Classifier final : public training::Model<float>, training::Segments {
  public:
   explicit Classifier(const Network& network)
-      : network_(network), segments_(network), elements_(best_of(pointwise::tiers())) {}
+      : Segments(network), network_(network), elements_(best_of(pointwise::tiers())) {}
 
   void prepare(Index n) override {
     batch_.n = n;
@@ -70,10 +70,6 @@ class Classifier final : public training::Model<float> {
   }
 
  private:
-  template <class T>
-  T* in(T* vector, std::string_view name) const {
-    return segments_.in(vector, name);
-  }
   void relu(const Buffer<float>& x, Buffer<float>& z) const {
     elements_.functions<pointwise::PositivePart>().plain({.in = {x.data()}, .out = {z.data()}}, 0, z.size());
   }
@@ -84,7 +80,6 @@ class Classifier final : public training::Model<float> {
   }
 
   Network network_;
-  training::Segments segments_;
   pointwise::Tier elements_;
   Batch batch_;
   Products products_;

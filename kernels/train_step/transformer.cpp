@@ -120,11 +120,11 @@ class Attention {
   Buffer<float> d_scores_;
 };
 
-class Transformer final : public training::Model<float> {
+class Transformer final : public training::Model<float>, training::Segments {
  public:
   explicit Transformer(const Network& network)
-      : network_(network),
-        segments_(network),
+      : Segments(network),
+        network_(network),
         elements_(best_of(pointwise::tiers())),
         norm_(best_of(layernorm::tiers()).function),
         norm_gradient_(best_of(layernorm_backward::tiers()).function) {}
@@ -228,11 +228,6 @@ class Transformer final : public training::Model<float> {
   }
 
  private:
-  template <class T>
-  T* in(T* vector, std::string_view name) const {
-    return segments_.in(vector, name);
-  }
-
   /// Sums both terms of the last residual over the tokens separately: their sum is never written.
   void pool() {
     const Index d = network_.width, image = network_.tokens() * d;
@@ -274,7 +269,6 @@ class Transformer final : public training::Model<float> {
   }
 
   Network network_;
-  training::Segments segments_;
   pointwise::Tier elements_;
   layernorm::RowsFunction* norm_;
   layernorm_backward::RowsFunction* norm_gradient_;
