@@ -1,7 +1,5 @@
 #include "assay/ops/lora.hpp"
 
-#include <memory>
-
 namespace assay {
 namespace {
 
@@ -40,40 +38,34 @@ void scale_by(float s, Buffer<float>& x) {
   for (float& each : x) each *= s;
 }
 
-struct Temporaries {
-  Temporaries(Index narrow, Index wide) : thin(narrow), full(wide) {}
-  Buffer<float> thin, full;
-};
-
 Variant<Lora>::Kernel naive(const Problem& p, const Lora::Input&, const Context&) {
-  return
-      [p, t = std::make_shared<Temporaries>(p.m * p.r, p.m * p.n)](const Lora::Input& in, Lora::Output& out) {
-        multiply(view(in.x.data(), p.m, p.k), view(in.w.data(), p.k, p.n), p.m, p.n, p.k, out.y.data());
-        multiply(view(in.x.data(), p.m, p.k), view(in.a.data(), p.k, p.r), p.m, p.r, p.k, t->thin.data());
-        multiply(view<float>(t->thin.data(), p.m, p.r), view(in.b.data(), p.r, p.n), p.m, p.n, p.r,
-                 t->full.data());
-        scale_by(static_cast<float>(p.scale), t->full);
-        for (Index i = 0; i < p.m * p.n; ++i) out.y[i] += t->full[i];
-      };
+  return [p, thin = Buffer<float>(p.m * p.r), full = Buffer<float>(p.m * p.n)](const Lora::Input& in,
+                                                                               Lora::Output& out) mutable {
+    multiply(view(in.x.data(), p.m, p.k), view(in.w.data(), p.k, p.n), p.m, p.n, p.k, out.y.data());
+    multiply(view(in.x.data(), p.m, p.k), view(in.a.data(), p.k, p.r), p.m, p.r, p.k, thin.data());
+    multiply(view<float>(thin.data(), p.m, p.r), view(in.b.data(), p.r, p.n), p.m, p.n, p.r, full.data());
+    scale_by(static_cast<float>(p.scale), full);
+    for (Index i = 0; i < p.m * p.n; ++i) out.y[i] += full[i];
+  };
 }
 
 Variant<LoraBackward>::Kernel naive_backward(const Problem& p, const LoraBackward::Input&, const Context&) {
-  return [p, t = std::make_shared<Temporaries>(p.m * p.r, p.m * p.k)](const LoraBackward::Input& in,
-                                                                      LoraBackward::Output& out) {
+  return [p, thin_space = Buffer<float>(p.m * p.r), full = Buffer<float>(p.m * p.k)](
+             const LoraBackward::Input& in, LoraBackward::Output& out) mutable {
     const float s = static_cast<float>(p.scale);
     const auto dy = view(in.dy.data(), p.m, p.n);
-    const auto thin = view<float>(t->thin.data(), p.m, p.r);
+    const auto thin = view<float>(thin_space.data(), p.m, p.r);
     multiply(dy, view(in.w.data(), p.n, p.k, true), p.m, p.k, p.n, out.dx.data());
-    multiply(dy, view(in.b.data(), p.n, p.r, true), p.m, p.r, p.n, t->thin.data());
-    multiply(thin, view(in.a.data(), p.r, p.k, true), p.m, p.k, p.r, t->full.data());
-    scale_by(s, t->full);
-    for (Index i = 0; i < p.m * p.k; ++i) out.dx[i] += t->full[i];
+    multiply(dy, view(in.b.data(), p.n, p.r, true), p.m, p.r, p.n, thin_space.data());
+    multiply(thin, view(in.a.data(), p.r, p.k, true), p.m, p.k, p.r, full.data());
+    scale_by(s, full);
+    for (Index i = 0; i < p.m * p.k; ++i) out.dx[i] += full[i];
 
     multiply(view(in.x.data(), p.k, p.m, true), thin, p.k, p.r, p.m, out.da.data());
     scale_by(s, out.da);
 
-    multiply(view(in.x.data(), p.m, p.k), view(in.a.data(), p.k, p.r), p.m, p.r, p.k, t->thin.data());
-    multiply(view<float>(t->thin.data(), p.r, p.m, true), dy, p.r, p.n, p.m, out.db.data());
+    multiply(view(in.x.data(), p.m, p.k), view(in.a.data(), p.k, p.r), p.m, p.r, p.k, thin_space.data());
+    multiply(view<float>(thin_space.data(), p.r, p.m, true), dy, p.r, p.n, p.m, out.db.data());
     scale_by(s, out.db);
   };
 }

@@ -3,7 +3,6 @@
 #include "assay/ops/elementwise.hpp"
 
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,10 +49,9 @@ auto prepare_naive(const typename Pointwise<Formula>::Problem& p, const typename
   using Input = typename Op::Input;
   using Output = typename Op::Output;
   if constexpr (Chain<Formula>) {
-    const auto between = std::make_shared<Buffer<float>>(p.size());
-    return [p, between](const Input& in, Output& out) {
-      pass<typename Formula::First>(p, addresses<Op>(in), 0, between->data());
-      pass<typename Formula::Second>(p, std::array<const float*, 1>{between->data()}, 0, out.first.data());
+    return [p, between = Buffer<float>(p.size())](const Input& in, Output& out) mutable {
+      pass<typename Formula::First>(p, addresses<Op>(in), 0, between.data());
+      pass<typename Formula::Second>(p, std::array<const float*, 1>{between.data()}, 0, out.first.data());
     };
   } else {
     return [p](const Input& in, Output& out) {

@@ -200,16 +200,10 @@ class Walk {
 
 Variant<TaskGraphMemory>::Kernel prepare_naive(const TaskGraphMemory::Problem&,
                                                const TaskGraphMemory::Input& in, const Context&) {
-  struct Plan {
-    Walk walk;
-    FirstFit fit;
-  };
-  const auto plan = std::make_shared<Plan>(Plan{Walk(in.graph), FirstFit(in.graph.tasks())});
-  return [plan](const TaskGraphMemory::Input& now, TaskGraphMemory::Output& out) {
-    const auto conflict = [&](TaskId a, TaskId b) {
-      return !plan->walk.frees(a, b) && !plan->walk.frees(b, a);
-    };
-    plan->fit.place(now.bytes, conflict, out);
+  return [walk = Walk(in.graph), fit = FirstFit(in.graph.tasks())](const TaskGraphMemory::Input& now,
+                                                                   TaskGraphMemory::Output& out) mutable {
+    const auto conflict = [&](TaskId a, TaskId b) { return !walk.frees(a, b) && !walk.frees(b, a); };
+    fit.place(now.bytes, conflict, out);
   };
 }
 

@@ -7,7 +7,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
 namespace assay::pointwise {
@@ -128,12 +127,10 @@ auto prepare(const typename Pointwise<Formula>::Problem& p, const typename Point
              const Context&) -> typename Variant<Pointwise<Formula>>::Kernel {
   using Op = Pointwise<Formula>;
   if constexpr (Chain<Formula>) {
-    const auto between = std::make_shared<Buffer<float>>(p.size());
-    return [p, between](const auto& in, auto& out) {
+    return [p, between = Buffer<float>(p.size())](const auto& in, auto& out) mutable {
       const Operands on = operands<Formula>(p, in, out);
-      pass<typename Formula::First>(on, p.size(), std::array{on.in[0], on.in[1]},
-                                    std::array{between->data()});
-      pass<typename Formula::Second>(on, p.size(), std::array<const float*, 1>{between->data()},
+      pass<typename Formula::First>(on, p.size(), std::array{on.in[0], on.in[1]}, std::array{between.data()});
+      pass<typename Formula::Second>(on, p.size(), std::array<const float*, 1>{between.data()},
                                      std::array{on.out[0]});
     };
   } else {
