@@ -3,7 +3,6 @@
 // which thread finishes first.
 
 #include "gradient_clip/passes.hpp"
-#include "team.hpp"
 
 namespace assay::gradient_clip {
 namespace {
@@ -14,19 +13,9 @@ constexpr Index break_even = 65536;
 const Register registered{[](Registry& r) {
   const auto prepare = [](const GradientClip::Problem& p, const auto&, const Context& context) {
     const int threads = started_team(context, p.n < break_even);
-    return [threads, n = p.n, best = best_of(tiers()),
-            sums = std::vector<double>(static_cast<std::size_t>(threads))](const auto& in,
-                                                                           auto& out) mutable {
-      on_team(threads, threads, [&](int part) {
-        sums[static_cast<std::size_t>(part)] =
-            best.squares(in.g.data(), share_begin(n, part, threads), share_begin(n, part + 1, threads));
-      });
-      double total = 0;
-      for (const double sum : sums) total += sum;
-      const float norm = norm_of(total), kept = GradientClip::kept(norm);
-      on_shares(threads, n,
-                [&](Index first, Index last) { best.scale(kept, in.g.data(), out.y.data(), first, last); });
-      out.norm[0] = norm;
+    return [n = p.n, best = best_of(tiers()), sums = std::vector<double>(static_cast<std::size_t>(threads))](
+               const auto& in, auto& out) mutable {
+      out.norm[0] = clip(best, sums, in.g.data(), out.y.data(), n);
     };
   };
   add_threaded<GradientClip>(r, "the best SIMD tier, parameters divided among OpenMP threads", prepare);

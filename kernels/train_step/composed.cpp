@@ -106,17 +106,7 @@ class ComposedTrainer final : public training::Trainer {
   }
 
   float clip(const State& at) override {
-    on_team(parameter_threads_, parameter_threads_, [&](int part) {
-      squares_[static_cast<std::size_t>(part)] =
-          clip_.squares(at.g, share_begin(parameters_, part, parameter_threads_),
-                        share_begin(parameters_, part + 1, parameter_threads_));
-    });
-    double total = 0;
-    for (const double squares : squares_) total += squares;
-    const float norm = gradient_clip::norm_of(total), kept = GradientClip::kept(norm);
-    on_shares(parameter_threads_, parameters_,
-              [&](Index first, Index last) { clip_.scale(kept, at.g, clipped_.data(), first, last); });
-    return norm;
+    return gradient_clip::clip(clip_, squares_, at.g, clipped_.data(), parameters_);
   }
 
   void optimize(const State& at, Index t) override {
