@@ -29,20 +29,14 @@ class Materialized {
     constexpr float hidden = -std::numeric_limits<float>::infinity();
     for (Index head = 0; head < p_.heads; ++head) {
       const Index from = head * p_.tokens * p_.d;
-      blocked::Product scores = to_scores(), mix = from_scores();
-      scores.a = in.q.data() + from;
-      scores.b = in.k.data() + from;
-      mix.a = scores.c = scores_.data();
-      mix.b = in.v.data() + from;
-      mix.c = out.y.data() + from;
-      products_.run(scores);
+      products_.run(blocked::with(to_scores(), in.q.data() + from, in.k.data() + from, scores_.data()));
       for (Index i = 0; i < p_.tokens; ++i) {
         float* const s = scores_.data() + i * row_;
         std::fill(s, s + p_.first_key(), hidden);
         std::fill(s + p_.keys_end(i), s + width_, hidden);
         tier_.softmax_row(s, width_);
       }
-      products_.run(mix);
+      products_.run(blocked::with(from_scores(), scores_.data(), in.v.data() + from, out.y.data() + from));
     }
   }
 

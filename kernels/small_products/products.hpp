@@ -19,12 +19,9 @@ class Layer {
 
   void operator()(const SmallProducts::Input& in, SmallProducts::Output& out) {
     for (Index s = 0; s < p_.samples; s += samples_) {
-      blocked::Product product = shape_;
-      product.a = in.x.data() + s * p_.rows * p_.k;
-      product.b = in.w.data();
-      product.c = out.y.data() + s * p_.rows * p_.n;
-      products_.run(product);
-      for (Index each = 0; each < samples_; ++each) centre(product.c + each * p_.rows * p_.n);
+      float* const y = out.y.data() + s * p_.rows * p_.n;
+      products_.run(blocked::with(shape_, in.x.data() + s * p_.rows * p_.k, in.w.data(), y));
+      for (Index each = 0; each < samples_; ++each) centre(y + each * p_.rows * p_.n);
     }
   }
 
