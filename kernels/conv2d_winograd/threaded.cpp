@@ -6,7 +6,6 @@
 #include "conv2d_winograd/tiles.hpp"
 
 namespace assay::conv2d::winograd {
-namespace {
 
 // Winograd's algorithm computes a quarter of the multiply-adds of the direct sum.
 constexpr double least_multiply_adds = 4 * 0x1p18;
@@ -33,5 +32,4 @@ const Register registered{[](Registry& r) {
        }});
 }};
 
-}  // namespace
 }  // namespace assay::conv2d::winograd

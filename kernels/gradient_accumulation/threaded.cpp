@@ -5,7 +5,6 @@
 #include "team.hpp"
 
 namespace assay::gradient_accumulation {
-namespace {
 
 /// Parameters below which one thread computes all, as in elementwise/threaded.cpp.
 constexpr Index break_even = 65536;
@@ -26,5 +25,4 @@ const Register registered{[](Registry& r) {
                                      prepare);
 }};
 
-}  // namespace
 }  // namespace assay::gradient_accumulation

@@ -5,7 +5,6 @@
 #include "gradient_clip/passes.hpp"
 
 namespace assay::gradient_clip {
-namespace {
 
 /// Parameters below which one thread computes all, as in elementwise/threaded.cpp.
 constexpr Index break_even = 65536;
@@ -21,5 +20,4 @@ const Register registered{[](Registry& r) {
   add_threaded<GradientClip>(r, "the best SIMD tier, parameters divided among OpenMP threads", prepare);
 }};
 
-}  // namespace
 }  // namespace assay::gradient_clip

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 namespace assay::im2col {
-namespace {
 
 /// Lanes of the widest vector of floats.
 constexpr Index widest = 16;
@@ -16,8 +15,6 @@ constexpr Index slab_floats = 65536;
 /// Floats of transposed patches that are kept at once: half of a first-level cache of 32 KiB. Flat planes
 /// take all of it, since groups need at least four planes.
 constexpr Index group_floats = 4096, flat_group_floats = 8192;
-
-}  // namespace
 
 Plan::Plan(const Problem& p, Direction direction, int parts) {
   const Window window = p.window();

@@ -4,7 +4,6 @@
 #include "im2col/threaded.hpp"
 
 namespace assay::im2col {
-namespace {
 
 /// Elements of col below which one thread computes all. Measured by channels on two cores of a Zen 5 beside
 /// other load, images of 14 x 14, 3 x 3 taps, fastest tenth of 90 slices, one thread in units of two: 0.67
@@ -19,5 +18,4 @@ const Register registered{[](Registry& r) {
                        });
 }};
 
-}  // namespace
 }  // namespace assay::im2col
