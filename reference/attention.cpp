@@ -113,7 +113,6 @@ struct Powers {
   }
 };
 
-/// Logits of the kind that a problem names.
 template <class Problem>
 Buffer<float> logits(const Problem& p, Setting& setting) {
   auto out = setting.buffer<float>(p.rows * p.cols);

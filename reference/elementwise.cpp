@@ -62,7 +62,6 @@ namespace {
 
 using elementwise::Views;
 
-/// Calls visit(n, c, h, w) for every element, w fastest.
 template <class Problem, class Visit>
 void for_each_element(const Problem& p, const Visit& visit) {
   for (Index n = 0; n < p.n; ++n) {

@@ -43,7 +43,6 @@ void naive_gemm(const Gemm::Problem& p, const Gemm::Input& in, Gemm::Output& out
   }
 }
 
-/// The sum of weights[at] value(at).
 template <class Value>
 double weighted(const std::vector<double>& weights, const Value& value) {
   double sum = 0;
@@ -90,7 +89,6 @@ void naive_batched(const BatchedGemm::Problem& p, const BatchedGemm::Input& in, 
   }
 }
 
-/// op(M) as f32.
 struct Widened {
   matrix::View<std::uint16_t> stored;
   float operator()(Index i, Index j) const { return bf16::widen(stored(i, j)); }

@@ -54,7 +54,6 @@ void for_each_element(const Problem& p, const Visit& visit) {
   }
 }
 
-/// An element of col.
 struct Element {
   Index n, c, kh, kw, oh, ow;
 };

@@ -59,7 +59,6 @@ std::string call_text(const std::vector<double>& seconds) {
   return seconds_text(time_of(calls)) + " a call";
 }
 
-/// All checks of one variant.
 struct Tally {
   std::size_t agree = 0, disagree = 0, failed = 0, skipped = 0;
   double worst = 0;

@@ -45,7 +45,6 @@ using OptionValue =
                  std::vector<Index>*, std::vector<double>*, std::vector<std::string>*,
                  std::vector<std::filesystem::path>*, WordChoice>;
 
-/// Whether an option names an output.
 enum class Writes { nothing, file, folder };
 
 struct OptionRule {

@@ -72,7 +72,6 @@ struct CheckSuiteOptions {
   ShardOptions shard;
 };
 
-/// Trials of a suite.
 struct SelectionOptions {
   std::filesystem::path suite;
   std::string filter;
@@ -144,7 +143,6 @@ struct PageFiles {
   std::filesystem::path html, svg;
 };
 
-/// Files for what a verb prints.
 struct Outputs {
   std::filesystem::path markdown;
   PageFiles page;

@@ -61,7 +61,6 @@ struct Scored {
 /// `12.5 % too short`.
 std::string error_text(double error);
 
-/// Predictions against measurements.
 struct Score {
   std::string measured;  ///< an epoch, or the steps of a window
   double seconds = 0;

@@ -62,7 +62,6 @@ struct CalibrationPolicy {
 Job calibration_of(Training& training, const TrainingJob& job, const CalibrationPolicy& policy,
                    const Hooks& hooks);
 
-/// A whole epoch.
 struct EpochRun {
   EpochTimes times;
   bool partial = false;  ///< stopped by the user

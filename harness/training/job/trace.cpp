@@ -181,14 +181,12 @@ class Handler : public JsonEvents {
 
 constexpr double too_many_bytes = 0x1p62;
 
-/// The fields that are read of an event.
 struct MemoryChange {
   double time = 0, bytes = 0, address = 0;
   std::optional<double> allocated, reserved;
   Index number = 0;  ///< of its kind in the file, for messages
 };
 
-/// Follows the events of one allocator.
 class Allocator {
  public:
   void take(const MemoryChange& change, const std::string& where) {

@@ -36,7 +36,6 @@ inline double g(double roundings) { return roundings * u / (1 - roundings * u); 
 /// The product of extents, which may exceed an Index.
 inline double product(std::same_as<Index> auto... extents) { return (... * static_cast<double>(extents)); }
 
-/// `count` numbers of the fill.
 inline Buffer<float> drawn(Index count, Setting& setting) {
   Buffer<float> out = setting.buffer<float>(count);
   for (float& x : out) x = setting.draw();

@@ -66,7 +66,6 @@ std::vector<P> corners(std::span<const std::string_view> shapes) {
 /// Above this many products the oracle computes a sample of outputs.
 inline constexpr double full_oracle_limit = 0x1p25;
 
-/// The functions that the three contracts have in common.
 template <class Op>
 struct Convolution : ByElement<Op> {
   static constexpr std::array fills{Fill::exact, Fill::uniform};

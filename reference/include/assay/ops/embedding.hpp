@@ -23,7 +23,6 @@ struct Problem {
   }
 };
 
-/// Both contracts do this with ids.
 struct Ids {
   /// Another row, where there is one.
   static void salt(const Problem& p, const auto& /*input*/, std::string_view, Index, Index& id,

@@ -16,7 +16,6 @@ namespace im2col {
 enum class Layout { channel_major, patch_major };
 inline constexpr std::array<std::string_view, 2> layout_words{"channel_major", "patch_major"};
 
-/// The shape of both contracts.
 struct Problem : WindowFields {
   Index n = 1, c = 1;
   Index layout = 0;  ///< position in `layout_words`
@@ -35,7 +34,6 @@ std::vector<Problem> corner_cases();
 /// Throws Error when the window has no tap or does not fit into the padded image.
 void demand_a_window_that_fits(std::string_view operation, const Problem& problem);
 
-/// The functions that both contracts have in common.
 template <class Op>
 struct Patches : ByElement<Op> {
   using Problem = im2col::Problem;

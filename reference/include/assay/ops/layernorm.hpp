@@ -39,7 +39,6 @@ struct Expected : Positions {  ///< rows
 
 extern const Corners corners;
 
-/// What all contracts of normalised rows have in common.
 template <class Op>
 struct Rows : FromParts<Op> {
   using Problem = layernorm::Problem;
@@ -247,7 +246,6 @@ struct BackwardProblem {
   }
 };
 
-/// The functions that both contracts have in common.
 struct RowsAndColumns {
   using Problem = BackwardProblem;
   static std::vector<Problem> corner_cases();
@@ -395,7 +393,6 @@ void each_in_channel(const Extents& p, Index c, const Visit& visit) {
   }
 }
 
-/// A part [n, c, h, w].
 constexpr auto image(std::string_view name, auto member) {
   return part(name, member, &Extents::n, &Extents::c, &Extents::h, &Extents::w);
 }

@@ -13,7 +13,6 @@
 
 namespace assay::training {
 
-/// Element (i, j) lies at i * row + j * column.
 template <class T>
 struct Matrix {
   T* data = nullptr;

@@ -31,7 +31,6 @@ struct Problem {
   }
 };
 
-/// Members that both contracts have in common.
 struct Layer {
   using Problem = lstm::Problem;
   static constexpr auto steps = &Problem::steps, batch = &Problem::batch, inputs = &Problem::inputs,
