@@ -44,7 +44,6 @@ inline void use_threads(int threads) {
   if (omp_get_max_threads() != threads) omp_set_num_threads(threads);
 }
 
-/// dnnl_sgemm of a product.
 inline void multiply(const blocked::Product& p, int threads) {
   use_threads(threads);
   demand(dnnl_sgemm(p.a_transposed ? 'T' : 'N', p.b_transposed ? 'T' : 'N', p.m, p.n, p.k, p.alpha, p.a,

@@ -14,7 +14,6 @@ inline void use_threads(int threads) {
   if (openblas_get_num_threads() != threads) openblas_set_num_threads(threads);
 }
 
-/// cblas_sgemm of a product.
 inline void multiply(const blocked::Product& p, int threads) {
   use_threads(threads);
   cblas_sgemm(CblasRowMajor, p.a_transposed ? CblasTrans : CblasNoTrans,

@@ -2,9 +2,8 @@
 // those of the hardware, correctly rounded, since estimates exceed the contract's bound. With two vectors per
 // iteration, one computes its moments while the other divides.
 //
-// One source for all SIMD targets; `threaded` and `streaming` run the same code by tiers(). All but
-// `streaming` store through the caches: p, m and v are read before they are written, so their lines are in
-// the cache.
+// All variants but `streaming` store through the caches: p, m and v are read before they are written, so
+// their lines are in the cache.
 
 #include "adamw/step.hpp"
 

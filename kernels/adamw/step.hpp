@@ -41,7 +41,6 @@ StepConstants step_constants(Index t) {
           .outer = static_cast<float>(outer)};
 }
 
-/// The arrays that one call reads and writes.
 struct Arrays {
   const float* g;
   float* p;
@@ -63,7 +62,6 @@ using StepFunction = void(const StepConstants&, const Arrays&, Index first, Inde
 using Tier = assay::Tier<StepFunction>;
 std::vector<Tier> tiers();
 
-/// The kernel that steps all parameters in one call of `function`.
 template <class Formula, class Problem>
 auto kernel_of(StepFunction* function, const Problem& p) {
   return [function, k = step_constants<Formula>(p.t), n = p.n](const auto& in, auto& out) {

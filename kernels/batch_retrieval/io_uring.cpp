@@ -104,7 +104,6 @@ class Ring {
     return 0;
   }
 
-  /// Calls done(tag, result) for each completion.
   template <class Done>
   void reap(const Done& done) {
     const auto& p = params_;

@@ -1,6 +1,5 @@
-// The idea: runs instead of elements, as in row_copy of im2col. The places where a tap enters and leaves the
-// image are computed once per row of taps, and the pixels between are added without a test. By channels the
-// compiler vectorises this if the stride is 1.
+// The idea: runs instead of elements, as in row_copy of im2col, whose pixels are added without a test. By
+// channels the compiler vectorises this if the stride is 1.
 
 #include "im2col/plan.hpp"
 

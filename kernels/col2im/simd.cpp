@@ -2,8 +2,6 @@
 // of once per tap. In flat planes (plan.hpp) all taps are added up in registers, under masks. Otherwise a row
 // of the image is summed as a split row that stays in the first-level cache, where every tap is a contiguous
 // run for any stride. By patch, patches are first transposed into rows of taps.
-//
-// One source for all SIMD targets; the variant `threaded` runs the same code by tiers().
 
 #include "im2col/threaded.hpp"
 

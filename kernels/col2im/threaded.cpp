@@ -5,10 +5,9 @@
 
 namespace assay::im2col {
 
-/// Elements of col below which one thread computes all. Measured by channels on two cores of a Zen 5 beside
-/// other load, images of 14 x 14, 3 x 3 taps, fastest tenth of 90 slices, one thread in units of two: 0.61
-/// at 25,600 elements, 0.93 at 51,200, 1.21 at 102,400, 1.8 at 204,800. By patch an element costs more, but
-/// less in small planes; the break-even by patch is not measured.
+/// Elements of col below which one thread computes all. Measured as in im2col/threaded.cpp: 0.61 at 25,600
+/// elements, 0.93 at 51,200, 1.21 at 102,400, 1.8 at 204,800. By patch an element costs more, but less in
+/// small planes; the break-even by patch is not measured.
 constexpr Index break_even = 65536;
 
 const Register registered{[](Registry& r) {

@@ -26,7 +26,6 @@ inline Range range(Index extent, Index unit, Index i, Index parts) {
   return {first, cut(extent, unit, i + 1, parts) - first};
 }
 
-/// A division inside a division.
 struct Grid {
   Index outer = 1, inner = 1;
   int parts() const { return static_cast<int>(outer * inner); }

@@ -158,7 +158,6 @@ void store(Waiting& waiting, Index width, Index rows, float* out, Index plane) {
   waiting.runs = 0;
 }
 
-// A place of the class.
 struct Cursor {
   Index image, row, column;
 };

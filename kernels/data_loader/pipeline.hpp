@@ -85,7 +85,6 @@ class Pipeline {
   void spawn();
   void join();
   void work();
-  /// Whether there are unclaimed batches.
   bool has_more() const { return loading_ != nullptr && failure_ == nullptr && claimed_ < plan_.batches; }
   /// Whether an unclaimed batch has a place.
   bool may_claim() const {

@@ -21,7 +21,6 @@ HWY_INLINE void some(D d, const float* x, const std::uint8_t* keep, float factor
   hn::StoreU(hn::Mul(hn::Mul(hn::LoadU(d, x), mask), hn::Set(d, factor)), d, y);
 }
 
-/// The elements [i, last).
 void drop(const float* x, const std::uint8_t* keep, float factor, float* y, Index i, Index last) {
   for (; i + lanes <= last; i += lanes) some(Floats(), x + i, keep + i, factor, y + i);
   for (; i < last; ++i) some(hn::CappedTag<float, 1>(), x + i, keep + i, factor, y + i);

@@ -2,8 +2,6 @@
 // and V vectors loads R + V operands for R V multiply-adds, so arithmetic is the limit, not loads. Operands
 // are copied only where their layout defeats the tile or the caches. `packed` copies always, which costs time
 // where an operand is reused little.
-//
-// One source for all SIMD targets; the variant `threaded` runs the same code (blocked.hpp).
 
 #include "gemm/products.hpp"
 

@@ -1,8 +1,5 @@
 // The register tile of the matrix products, compiled once per SIMD target: its size, and the function that
 // updates one tile of C. The files that foreach_target.h reads again for each target include it.
-//
-// Per step of k, a tile of R rows and V vectors loads R + V operands for R V multiply-adds, so arithmetic is
-// the limit, not loads.
 
 #if defined(ASSAY_GEMM_TILE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ASSAY_GEMM_TILE_INL

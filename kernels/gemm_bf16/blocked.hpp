@@ -47,7 +47,6 @@ struct Tier {
 /// The tier with VDPBF16PS; absent where the compiler has no such instruction.
 std::optional<Tier> avx512_bf16();
 
-/// Every tier, best first.
 std::vector<Tier> tiers();
 
 }  // namespace assay::gemm_bf16

@@ -14,7 +14,6 @@ namespace assay::gradient_clip {
 
 /// The sum of the squares of g[first, last). Partial sums in f32 have at most 64 terms.
 using SquaresFunction = double(const float* g, Index first, Index last);
-/// y[first, last) = kept g.
 using ScaleFunction = void(float kept, const float* g, float* y, Index first, Index last);
 
 struct Tier : NamedTier {

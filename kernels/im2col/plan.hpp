@@ -20,7 +20,6 @@
 
 namespace assay::im2col {
 
-/// Positions [first, last).
 struct Run {
   Index first = 0, last = 0;
   Index length() const { return last - first; }
@@ -108,7 +107,6 @@ class Plan {
   Plan(const Problem& problem, Direction direction, int parts);
 
   View view() const;
-  /// The space for one share.
   float* scratch(int part) { return scratch_.data() + part * scratch_of_part_; }
 
  private:
@@ -130,7 +128,6 @@ class Plan {
 using PartFunction = void(const View&, const float* from, float* to, float* scratch, Index part, Index parts);
 
 using Tier = assay::Tier<PartFunction>;
-/// Every SIMD tier that was built, best first. Each operation defines it in simd.cpp.
 template <class Op>
 std::vector<Tier> tiers();
 

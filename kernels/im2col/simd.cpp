@@ -2,8 +2,6 @@
 // (plan.hpp), a fraction of the size of col. Every tap then is a contiguous run, copied by channels and
 // transposed in registers by patch. Flat planes need no split rows: they are copied from the image itself
 // under masks, so images of 7 x 7 fill vectors too.
-//
-// One source for all SIMD targets; the variant `threaded` runs the same code by tiers().
 
 #include "im2col/threaded.hpp"
 

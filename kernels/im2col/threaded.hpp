@@ -8,7 +8,6 @@
 
 namespace assay::im2col {
 
-/// The kernel of started threads.
 template <class Op>
 auto kernel_of(PartFunction* function, const Problem& p, int threads = 1) {
   constexpr bool to_col = std::is_same_v<Op, Im2col>;

@@ -45,13 +45,11 @@ Operands operands(const Problem& p, const Input& in, Output& out, bool stream = 
 /// One tier's code for one operation, on rows [first, last).
 using RowsFunction = void(const Operands&, Index first, Index last);
 
-/// The kernel that computes all rows in one call of `function`.
 inline auto kernel_of(RowsFunction* function, const Problem& p, bool stream) {
   return
       [function, p, stream](const auto& in, auto& out) { function(operands(p, in, out, stream), 0, p.rows); };
 }
 
-/// Calls visit.template operator()<Op>() for every contract that normalises rows.
 template <class Visit>
 void for_each_norm(const Visit& visit) {
   visit.template operator()<LayerNorm>();
@@ -83,7 +81,6 @@ inline float total(float (&part)[parts]) {
   return part[0];
 }
 
-/// Sum of term(x[j]) over a row.
 template <class Term>
 float sum(const float* x, Index cols, const Term& term) {
   float part[parts] = {};

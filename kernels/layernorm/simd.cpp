@@ -3,8 +3,6 @@
 // the first walk of the next pair, so no walk waits for the sums across a vector, the root and the division
 // at the end of the one before. Further rows are fetched meanwhile; otherwise memory would idle during two
 // walks of three.
-//
-// One source for all SIMD targets; `streaming` and `threaded` run the same code by tiers().
 
 #include "layernorm/rows.hpp"
 
@@ -35,7 +33,6 @@ struct Kind {
 template <int rows>
 constexpr int unrolled = 4 / rows;
 
-/// Partial sums.
 template <int rows>
 struct Parts {
   V part[std::size_t{rows}][std::size_t{unrolled<rows>}];
@@ -125,7 +122,6 @@ struct Squares {
   }
 };
 
-/// The result.
 template <class Kind, int rows>
 struct Write {
   const float* x;

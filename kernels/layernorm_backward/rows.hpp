@@ -44,13 +44,11 @@ Operands operands(const Problem& p, const Input& in, Output& out, bool stream = 
 /// One tier's code for one operation: dx of the rows [first, last), and dgamma and dbeta of these rows alone.
 using RowsFunction = void(const Operands&, Index first, Index last);
 
-/// The kernel that computes all rows in one call of `function`.
 inline auto kernel_of(RowsFunction* function, const Problem& p, bool stream) {
   return
       [function, p, stream](const auto& in, auto& out) { function(operands(p, in, out, stream), 0, p.rows); };
 }
 
-/// Calls visit.template operator()<Op>() for both contracts.
 template <class Visit>
 void for_each_norm(const Visit& visit) {
   visit.template operator()<LayerNormBackward>();

@@ -5,8 +5,6 @@
 //
 // With d = x - mean, dx = rstd w + (d k + c), where k = -rstd^2 mean(w xhat) and c = -rstd mean(w) are
 // numbers of a row. The contract demands that d is computed first.
-//
-// One source for all SIMD targets; `streaming` and `threaded` run the same code by tiers().
 
 #include "layernorm_backward/rows.hpp"
 

@@ -1,7 +1,5 @@
-// The idea: the best SIMD tier with dx written past the caches. An ordinary store reads the line that it
-// overwrites, a quarter of the traffic of dy, x and dx. That is wasted if dx leaves the caches before it is
-// read. If the caches hold the working set, this variant is slow. Rows that do not start on a cache line are
-// written through the caches.
+// The idea: the best SIMD tier with dx written past the caches, as layernorm/streaming.cpp writes y. An
+// ordinary store is a quarter of the traffic of dy, x and dx.
 
 #include "layernorm_backward/rows.hpp"
 

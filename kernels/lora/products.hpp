@@ -44,7 +44,6 @@ inline std::array<blocked::Product, 6> products(const Problem& p, const LoraBack
 inline Index thin_floats(const Problem& p, const Lora::Input&) { return p.m * p.r; }
 inline Index thin_floats(const Problem& p, const LoraBackward::Input&) { return 2 * p.m * p.r; }
 
-/// Calls visit.template operator()<Op>() for both contracts.
 template <class Visit>
 void for_each_contract(const Visit& visit) {
   visit.template operator()<Lora>();

@@ -127,7 +127,6 @@ class Gaps {
     return updated(high);
   }
 
-  /// The outermost node on a side.
   template <Link Node::*side>
   Link outermost(Link i) const {
     while (nodes_[i].*side != none) i = nodes_[i].*side;

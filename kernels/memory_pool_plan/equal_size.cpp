@@ -46,7 +46,6 @@ class EqualSize {
 
   std::size_t group(Index i) const { return static_cast<std::size_t>(group_[static_cast<std::size_t>(i)]); }
 
-  /// Numbers the sizes.
   void group_by_size(const MemoryPoolPlan::Input& in) {
     const auto units = [&](Index i) {
       return static_cast<std::uint64_t>(round_up(in.requests[i].bytes) / alignment);

@@ -70,7 +70,6 @@ class MatchedEnds {
     return height;
   }
 
-  /// The offset of each block.
   std::span<const Index> offsets() const { return {lower_.begin(), lower_.end()}; }
 
  private:

@@ -32,7 +32,6 @@ Operands operands(const typename Pointwise<Formula>::Problem& p,
 /// One tier's code for one formula: the elements [first, last) of all arrays.
 using RangeFunction = void(const Operands&, Index first, Index last);
 
-/// The kernel that computes all elements in one call of `function`.
 template <class Formula>
 auto kernel_of(RangeFunction* function, const typename Pointwise<Formula>::Problem& p) {
   return [function, p](const auto& in, auto& out) { function(operands<Formula>(p, in, out), 0, p.size()); };
@@ -47,7 +46,6 @@ struct Functions {
 template <class... Formula>
 struct List {
   static constexpr int size = sizeof...(Formula);
-  /// Position of `Wanted`.
   template <class Wanted>
   static constexpr int index() {
     int at = 0;

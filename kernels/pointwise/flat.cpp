@@ -104,7 +104,6 @@ void row(const std::array<const float*, inputs>& in, float repeated, float alpha
   }
 }
 
-/// One operation over whole arrays.
 template <class Formula, std::size_t inputs, std::size_t outputs>
 void pass(const Operands& on, Index size, std::array<const float*, inputs> in,
           std::array<float*, outputs> out) {

@@ -1,8 +1,6 @@
 // The idea: the widest vectors of the processor, several per iteration, and our own polynomials in place of
 // the C library's functions (vector_formulas.hpp). A chain runs operation by operation, with an array between
 // them, like a framework whose kernels are tuned one by one.
-//
-// One source for all SIMD targets; the other variants run the same code by tiers().
 
 #include "pointwise/arrays.hpp"
 

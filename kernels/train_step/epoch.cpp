@@ -120,7 +120,6 @@ class Stopwatch {
  public:
   void start() { start_ = last_ = Clock::now(); }
   double seconds() const { return Seconds(Clock::now() - start_).count(); }
-  /// Seconds since the lap before.
   double lap() {
     const auto now = Clock::now();
     return Seconds(now - std::exchange(last_, now)).count();
