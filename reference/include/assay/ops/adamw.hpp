@@ -80,7 +80,7 @@ struct EpsilonHat {
 /// Epsilon under the root of the corrected moment: what some fused kernels compute and call AdamW. While
 /// gradients are small beside sqrt(eps) = 1e-4 its steps are shorter: at t = 1 by 0.707 where g = 1e-4, and
 /// by 0.0101 times that of the paper's form where g = 1e-6.
-struct EpsilonInside {
+struct EpsilonInside : Paper {
   static constexpr std::string_view name = "adamw_epsilon_inside";
   static constexpr std::string_view about =
       "decay, then p -= lr m_hat / sqrt(v_hat + eps), f32, in place: not what PyTorch or TensorFlow compute";
@@ -90,9 +90,7 @@ struct EpsilonInside {
     const Real v_hat = v / k.second_correction;
     return k.rate * m_hat / std::sqrt(v_hat + k.epsilon);
   }
-  static constexpr double update_flops = 6;
   static constexpr double roundings = 17;
-  static double factor(const BiasCorrections& c) { return learning_rate / c.first; }
   static double divisor(double v, const BiasCorrections& c) { return std::sqrt(v / c.second + epsilon); }
 };
 
