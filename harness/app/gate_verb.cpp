@@ -42,8 +42,6 @@ void put_github_outputs(const std::string& json, const PullRequest& page, const 
                    "check GITHUB_OUTPUT, which names it");
 }
 
-/// Writes the comment, the page and the files for CI engines that are named, and what GitHub Actions reads,
-/// when this runs there: annotations, to standard output unless JSON goes there, a summary and outputs.
 /// `after` holds the times of the judged side. Throws Error when a file cannot be written.
 void write_outputs(const OutcomeOptions& options, PullRequest page, const Results& after,
                    const Outcome& outcome) {

@@ -43,7 +43,6 @@ std::vector<double> summed(const std::vector<StepPhase>& phases, const Which& wh
 }
 
 bool is_load(const StepPhase& phase) { return phase.kind == PhaseKind::load; }
-bool is_rest(const StepPhase& phase) { return phase.kind != PhaseKind::load; }
 
 std::string chance_text(const Change& change) {
   if (change.chance <= 0) return "no spread is known to judge it by";
@@ -388,7 +387,7 @@ class Calibrator {
     } else if (load_seen && out_.line.impossible.empty()) {
       out_.rest = {std::max(0.0, out_.line.period - out_.waited)};
     } else {
-      out_.rest = summed(out_.parts, is_rest);
+      out_.rest = summed(out_.parts, [](const StepPhase& phase) { return !is_load(phase); });
     }
     if (out_.rest.empty()) out_.no_rest = "no phase says what a step takes without loading";
   }
