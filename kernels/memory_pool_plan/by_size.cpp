@@ -51,8 +51,7 @@ class BySize {
 
   void insert(const Block& block) {
     const auto begin = placed_.begin(), end = begin + static_cast<std::ptrdiff_t>(count_);
-    const auto at =
-        std::upper_bound(begin, end, block, [](const Block& a, const Block& b) { return a.lower < b.lower; });
+    const auto at = std::ranges::upper_bound(begin, end, block.lower, {}, &Block::lower);
     std::move_backward(at, end, end + 1);
     *at = block;
     ++count_;

@@ -234,9 +234,7 @@ class StepReader {
               fmt::format("the parts of a step take {}, and the step {}", seconds_text(sum),
                           seconds_text(out.seconds)),
               "operators of one thread overlap in it: record the trace again, of one process");
-    std::ranges::stable_sort(out.parts, [](const StepPart& a, const StepPart& b) {
-      return std::pair(a.share, -a.seconds) < std::pair(b.share, -b.seconds);
-    });
+    std::ranges::stable_sort(out.parts, {}, [](const StepPart& p) { return std::pair(p.share, -p.seconds); });
     refuse_if(out.parts.front().share != StepShare::covered, "has no operator that is a case of a contract",
               "`assay list` names the contracts; f32 on the processor is what most of them take");
     out.notes.assign(notes_.begin(), notes_.end());
