@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <utility>
 
 namespace assay {
@@ -59,11 +58,10 @@ void naive_table_copy(const TableCopy::Problem& p, const TableCopy::Input& in, T
 
 const Register registered{[](Registry& r) {
   const auto prepare = [](const StagedCopy::Problem& p, const auto&, const Context&) {
-    return [p, stage = std::make_shared<Buffer<float>>(p.n)](const StagedCopy::Input& in,
-                                                             StagedCopy::Output& out) {
+    return [p, stage = Buffer<float>(p.n)](const StagedCopy::Input& in, StagedCopy::Output& out) mutable {
       for (Index b = 0; b < p.batches; ++b) {
-        std::copy_n(in.x.data() + b * p.n, p.n, stage->data());
-        staged_copy::consume(p.rounds, stage->data(), p.n, out.y.data() + b * p.n);
+        std::copy_n(in.x.data() + b * p.n, p.n, stage.data());
+        staged_copy::consume(p.rounds, stage.data(), p.n, out.y.data() + b * p.n);
       }
     };
   };
@@ -77,15 +75,15 @@ const Register registered{[](Registry& r) {
                  .summary = "one after the other on one thread",
                  .run = [](const auto& p, const auto& in, auto& out) { chunks::work(p, in, 0, p.n, out); }});
   const auto prepare_checkpointing = [](const Checkpointing::Problem& p, const auto&, const Context&) {
-    return [p, kept = std::make_shared<Buffer<float>>(p.layers * p.n)](const Checkpointing::Input& in,
-                                                                       Checkpointing::Output& out) {
+    return [p, kept = Buffer<float>(p.layers * p.n)](const Checkpointing::Input& in,
+                                                     Checkpointing::Output& out) mutable {
       // Activation 0 is x, and the last layer's result is not needed: layers - 1 of them are made.
       const auto activation = [&](Index layer) -> const float* {
-        return layer == 0 ? in.x.data() : kept->data() + layer * p.n;
+        return layer == 0 ? in.x.data() : kept.data() + layer * p.n;
       };
       for (Index layer = 0; layer + 1 < p.layers; ++layer) {
         checkpointing::forward(in.w.data() + layer * p.n, activation(layer), p.n,
-                               kept->data() + (layer + 1) * p.n);
+                               kept.data() + (layer + 1) * p.n);
       }
       std::ranges::copy(in.dy, out.dx.begin());
       for (Index layer = p.layers; layer-- > 0;) {

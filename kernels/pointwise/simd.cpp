@@ -4,7 +4,6 @@
 
 #include "pointwise/arrays.hpp"
 
-#include <memory>
 
 #define HWY_TARGET_INCLUDE "pointwise/simd.cpp"
 #include "vectors_inl.hpp"
@@ -169,14 +168,14 @@ const Register registered{[](Registry& r) {
     add_tiers<Op>(r, tiers(), {.name = "simd", .summary = summary},
                   [](const Tier& tier, const auto& p, const auto&) -> typename Variant<Op>::Kernel {
                     if constexpr (Chain<Formula>) {
-                      return [p, between = std::make_shared<Buffer<float>>(p.size()),
+                      return [p, between = Buffer<float>(p.size()),
                               first = tier.functions<typename Formula::First>().plain,
                               second = tier.functions<typename Formula::Second>().plain](const auto& in,
-                                                                                         auto& out) {
+                                                                                         auto& out) mutable {
                         Operands on = operands<Formula>(p, in, out);
-                        on.out[0] = between->data();
+                        on.out[0] = between.data();
                         first(on, 0, p.size());
-                        on.in[0] = between->data();
+                        on.in[0] = between.data();
                         on.out[0] = out.first.data();
                         second(on, 0, p.size());
                       };

@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
-#include <ranges>
 #include <set>
 
 namespace assay {
@@ -268,10 +267,10 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   };
   std::optional<std::size_t> left, late;  // told before the others are killed
   const auto held_up = [&] {
-    for (const std::size_t side : start | std::views::reverse) {  // the first to be started counts
-      if (has_left(side)) left = side;
-      StepWatch* const watch = watch_of(side);
-      if (watch != nullptr && watch->is_overdue()) late = side;
+    for (auto side = start.rbegin(); side != start.rend(); ++side) {  // the first to be started counts
+      if (has_left(*side)) left = *side;
+      StepWatch* const watch = watch_of(*side);
+      if (watch != nullptr && watch->is_overdue()) late = *side;
     }
     return left || late;
   };
