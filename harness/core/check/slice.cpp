@@ -83,8 +83,7 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
   const std::size_t heap = watches_memory() ? heap_bytes() : 0;
   const auto start = Clock::now();
   const double others = cpu_seconds_of_others(CpuBound::most);
-  const bool judged = is_drawn(Beside::judgement);
-  Calls of = called(calls, warm, contents, judged);
+  Calls of = called(calls, warm, contents);
   if (alone) {
     const double theirs = cpu_seconds_of_others(CpuBound::least) - others;
     look_at_threads(of.cpu_seconds, theirs, seconds_since(start));
@@ -96,13 +95,13 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
   if (watches_memory()) look_at_memory(heap);
 
   // No kernel knows this content from others: what it plans for calls that are timed is as good as here.
-  if (judged && audit_.figures.empty() && Rng(secret()).integer(0, 1) == 0)
+  if (of.judged && audit_.figures.empty() && Rng(secret()).integer(0, 1) == 0)
     audit_.figures = timed_.figures_of_first_content();
-  const Agreement found = timed_.settle(judged) & of.found;
+  const Agreement found = timed_.settle(of.judged) & of.found;
   ++audit_.slices;
   slice_seconds_ += of.seconds;
   calls_ += calls;
-  if (judged) {
+  if (of.judged) {
     ++audit_.judged;
     beside_seconds_[Beside::judgement] += of.judging_seconds;
     audit_.compared += found.compared;
@@ -120,16 +119,17 @@ AuditedSlices::Taken AuditedSlices::take(Index calls, bool warm, std::uint64_t s
   return {.seconds = of.seconds, .cpu_seconds = of.cpu_seconds, .calls = calls};
 }
 
-AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents, bool judged) {
+AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents) {
   // All calls come from one place in the code: a kernel can read there, on the stack, who called.
-  enum class Use { warming, timing, judging };
+  enum class Use { warming, timing, judging, warming_again };
   // Two more clocks are read: a counter around each call, and around so many drawn ones one that takes a
   // system call.
   constexpr Index looks = 16;
   Rng rng(secret());
   Calls out;
   std::optional<double> own;
-  bool is_awaited = judged;
+  out.judged = calls > 1 && is_drawn(Beside::judgement);
+  bool is_awaited = out.judged;
   Use next = warm ? Use::warming : Use::timing;
   static_cast<void>(timed_.own_seconds());  // of what was called before
   const double start_by_kernel = system_seconds(CLOCK_MONOTONIC);
@@ -137,9 +137,11 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
   std::uint64_t ticks_of_calls = 0;
   for (Index timed = 0; timed < calls || next == Use::judging;) {
     const Use use = std::exchange(next, Use::timing);
-    // One more call than are timed is judged, on content that may spare it some work.
+    // One more call than are timed may be judged, on content that may spare it some work.
     if (use == Use::judging) {
       timed_.renew(rng.next(), rng.integer(0, 1) == 0 ? Renewal::untimed : Renewal::one_element);
+    } else if (use == Use::warming_again) {
+      timed_.renew(rng.next(), Renewal::untimed);
     } else {
       timed_.renew(contents.next(), use == Use::timing ? Renewal::timed : Renewal::untimed);
     }
@@ -160,12 +162,13 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
         ++out.looks;
       }
     }
-    // Drawn when it is over, so that no call can know: or the only one is judged, where calls are long.
+    // Drawn when it is over, so that no call can know. Who can tell that a call is timed may be judged by it.
     bool judge_now = use == Use::judging;
+    if (use == Use::timing && calls == 1) is_awaited = out.judged = is_drawn(Beside::judgement, passed);
     if (use == Use::timing && is_awaited && rng.integer(0, calls - timed) == 0) {
       is_awaited = false;
-      judge_now = calls == 1;
-      if (!judge_now) next = Use::judging;
+      judge_now = calls == 1 || rng.integer(0, 2) == 0;
+      next = judge_now ? Use::warming_again : Use::judging;
     }
     if (judge_now) {
       // What a kernel puts back with the last call of a slice is still there in a drawn one.
@@ -187,10 +190,11 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
   return out;
 }
 
-bool AuditedSlices::is_drawn(Beside what) const {
+bool AuditedSlices::is_drawn(Beside what, double seconds) const {
   const Index done = what == Beside::judgement ? audit_.judged : looks_;
   const bool few = judging_ == Judging::few;
-  const double mean_slice = slice_seconds_ / static_cast<double>(std::max<Index>(audit_.slices, 1));
+  const Index slices = audit_.slices + (seconds > 0 ? 1 : 0);
+  const double mean_slice = (slice_seconds_ + seconds) / static_cast<double>(std::max<Index>(slices, 1));
   // Where every slice is judged there are few of them, and one look in three is enough.
   if (judging_ == Judging::every) return what == Beside::judgement || audit_.slices % 3 == 1;
   if (done == 0 && !few) return true;

@@ -44,15 +44,16 @@ class AuditedSlices {
     std::optional<double> seconds_beside_own_clock;
     Index looks = 0;                          ///< calls that were timed by two clocks
     double passed = 0, passed_by_kernel = 0;  ///< in those, with the looks at the clocks; the latter by ticks
+    bool judged = false;
     Agreement found;
     double judging_seconds = 0;
   };
   /// `contents` draws the seeds of their inputs.
-  Calls called(Index calls, bool warm, Rng& contents, bool judged);
+  Calls called(Index calls, bool warm, Rng& contents);
   /// Done beside drawn slices, as often as it costs little beside them.
   enum Beside { judgement, look };
-  /// Secretly, with the chances that slices as long as those before allow.
-  bool is_drawn(Beside what) const;
+  /// Secretly, with the chances that slices as long as those before allow, and one more of `seconds`, if any.
+  bool is_drawn(Beside what, double seconds = 0) const;
   /// Compares a call on new content with another on the same. The calls that are timed have new content each:
   /// a kernel that keeps results gains nothing there, and is named all the same.
   void look_for_kept_results();

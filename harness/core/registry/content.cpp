@@ -52,16 +52,36 @@ std::vector<std::uint64_t> digests(const BufferView& part) {
   return out;
 }
 
-/// Turns the elements of each block to the left by `by` of them, or to the right by as many, and flips bits
-/// as copy_flipped() does.
-void turn_blocks(const BufferView& part, Index by, bool left, FlippedBits bits) {
+/// Elements turn from one content of a part to the next, in which other bits are flipped.
+struct Change {
+  FlippedBits free_bits;
+  std::uint64_t before = 0, after = 0;  ///< seeds of their patterns; 0: no bits are flipped
+};
+
+/// Copies a block, turned to the left by `first` bytes, as Change says.
+void copy_turned(const BufferView& part, const std::byte* block, std::byte* to, const std::byte* from,
+                 const std::byte* kept, std::size_t size, std::size_t first, const Change& change) {
+  const auto place = static_cast<std::size_t>(block - part.data) / part.width;
+  // Places of short numbers wrap around.
+  const auto pattern = [&](std::uint64_t seed, std::size_t begin) {
+    return FlipPattern{.seed = seed == 0 ? 0 : seed + 2 * (place >> 12), .first = place + begin / part.width};
+  };
+  const auto copy = [&](std::size_t end, const std::byte* source, std::size_t begin, std::size_t bytes) {
+    copy_flipped(part.type, to + end, source, bytes, change.free_bits, pattern(change.before, begin),
+                 pattern(change.after, end));
+  };
+  copy(0, from + first, first, size - first);
+  copy(size - first, kept, 0, first);
+}
+
+/// Turns the elements of each block to the left by `by` of them, or to the right by as many.
+void turn_blocks(const BufferView& part, Index by, bool left, const Change& change) {
   std::vector<std::byte> kept;
   each_block(part, [&](std::byte* data, std::size_t size) {
     const std::size_t turned = static_cast<std::size_t>(by) * part.width % size;
     const std::size_t first = left ? turned : (size - turned) % size;
     kept.assign(data, data + first);
-    copy_flipped(part.type, data, data + first, size - first, bits);
-    copy_flipped(part.type, data + (size - first), kept.data(), first, bits);
+    copy_turned(part, data, data, data, kept.data(), size, first, change);
   });
 }
 
@@ -102,11 +122,9 @@ void Content::renew(std::uint64_t seed, Renewal what) {
     if (part.role == Role::redrawn) redraw(i);
     if (!turns(part)) continue;
     const Index by = rng.integer(1, std::min(part.size, turned_together(part)) - 1);
-    const std::uint64_t drawn = rng.next();
-    const FlippedBits bits{drawn & states_[i].free_bits.below_two, drawn & states_[i].free_bits.of_others};
-    turn_blocks(part, by, true, bits ^ states_[i].bits);
+    const std::uint64_t pattern = rng.next() | 1;
+    turn_blocks(part, by, true, {states_[i].free_bits, std::exchange(states_[i].pattern, pattern), pattern});
     states_[i].turned += by;
-    states_[i].bits = bits;
   }
   salt(rng);
 }
@@ -117,7 +135,7 @@ bool Content::nudge(bool change) {
     if (!turns(part)) continue;
     any = any || is_floating(part.type);
     // Either way all of it is written.
-    turn_blocks(part, 0, true, change ? FlippedBits{1, 1} : FlippedBits{});
+    copy_flipped(part.type, part.data, part.data, part.bytes(), change ? FlippedBits{1, 1} : FlippedBits{});
   }
   nudged_ = nudged_ != (any && change);
   return any;
@@ -143,7 +161,8 @@ void Content::restore() {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     State& state = states_[i];
     if (state.turned == 0) continue;
-    turn_blocks(parts_[i], std::exchange(state.turned, 0), false, std::exchange(state.bits, {}));
+    turn_blocks(parts_[i], std::exchange(state.turned, 0), false,
+                {state.free_bits, std::exchange(state.pattern, 0), 0});
   }
 }
 
@@ -167,7 +186,7 @@ std::string_view Content::written_part(Look look, const std::function<void()>& m
   if (share >= 1) users_.clear();  // else it may have been one before these
   if (written.empty()) return {};
   make_again();
-  for (State& state : states_) state.turned = 0, state.bits = {};
+  for (State& state : states_) state.turned = 0, state.pattern = 0;
   users_.clear();
   seeking_ = true;
   return alone ? written : std::string_view();
@@ -185,8 +204,7 @@ bool Content::is_as_it_was(std::size_t part, double share) const {
     if (!out || (share < 1 && rng.unit() >= share)) return;
     const std::size_t first = size - static_cast<std::size_t>(state.turned) * its.width % size;
     before.resize(size);
-    copy_flipped(its.type, before.data(), data + first, size - first, state.bits);
-    copy_flipped(its.type, before.data() + (size - first), data, first, state.bits);
+    copy_turned(its, data, before.data(), data, data, size, first, {state.free_bits, state.pattern, 0});
     out = digest(before.data(), size) == wanted;
   });
   return out;

@@ -43,7 +43,7 @@ class Content {
     std::vector<std::uint64_t> digests;  ///< of each block, before it was turned
     Index turned = 0;                    ///< elements, in each block to the left
     FlippedBits free_bits;               ///< of its numbers: those that renew() changes
-    FlippedBits bits;                    ///< that differ now
+    std::uint64_t pattern = 0;           ///< seed of that by which they differ now; 0: of none
     std::vector<std::byte> original;     ///< of a part that is redrawn
     std::vector<std::uint64_t> original_digests;
   };

@@ -1,6 +1,7 @@
 #include "core/registry/flipped_bits.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -14,22 +15,60 @@ HWY_BEFORE_NAMESPACE();
 namespace assay::detail::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+constexpr std::uint64_t place_factor = 0x9e3779b97f4a7c15U;  // odd
+
+/// Places of as many numbers as a vector holds, each times an odd number, and the seed.
+template <class Bits>
+void FirstPlaces(FlipPattern pattern, std::size_t lanes, Bits* out) {
+  for (std::size_t i = 0; i < lanes; ++i)
+    out[i] = static_cast<Bits>((pattern.first + i) * place_factor + pattern.seed);
+}
+
+/// Bits that follow from such a place: Marsaglia, Xorshift RNGs, Journal of Statistical Software 8(14), 2003.
+template <class Places>
+HWY_ATTR Places Mixed(Places x) {
+  constexpr bool is_short = sizeof(hn::TFromV<Places>) == 2;
+  constexpr int left = is_short ? 7 : 13, right = is_short ? 9 : 17, last = is_short ? 8 : 5;
+  x = hn::Xor(x, hn::ShiftLeft<left>(x));
+  x = hn::Xor(x, hn::ShiftRight<right>(x));
+  return hn::Xor(x, hn::ShiftLeft<last>(x));
+}
+
 // As signed integers, which numbers without a sign compare like: most processors have no other comparison.
 template <class Bits>
 void FlipAll(std::uint64_t exponent, std::uint64_t two, std::byte* to, const std::byte* from,
-             std::size_t size, FlippedBits bits) {
+             std::size_t size, FlippedBits bits, const FlipPattern* patterns) {
   const hn::ScalableTag<Bits> d;
+  const hn::RebindToUnsigned<decltype(d)> of_places;
+  using Place = hn::TFromD<decltype(of_places)>;
   const auto all = [&](std::uint64_t value) HWY_ATTR { return hn::Set(d, static_cast<Bits>(value)); };
   const auto exponents = all(exponent), twos = all(two), any = all(bits.below_two),
              large = all(bits.of_others);
+  const std::size_t lanes = hn::Lanes(d), count = size / sizeof(Bits);
+  Place first[HWY_MAX_BYTES / sizeof(Bits)] = {};
+  // Where one of two patterns is none, the other is all that differs; of no number where both are.
+  const auto places = [&](int which) HWY_ATTR {
+    if (patterns != nullptr) FirstPlaces(patterns[which], lanes, first);
+    return hn::LoadU(of_places, first);
+  };
+  auto before = places(0), after = places(1);
+  const auto step = hn::Set(of_places, static_cast<Place>(lanes * place_factor));
+  const auto chosen = [&](bool is_pattern, auto place)
+                          HWY_ATTR { return is_pattern ? Mixed(place) : hn::Zero(of_places); };
+  const bool had = patterns != nullptr && patterns[0].seed != 0,
+             has = patterns != nullptr && patterns[1].seed != 0;
   const auto flip = [&](const Bits* in, Bits* out) HWY_ATTR {
     const auto number = hn::LoadU(d, in);
     const auto its = hn::And(number, exponents);
     const auto fixed = hn::Or(hn::Eq(its, hn::Zero(d)), hn::Eq(its, exponents));
-    const auto flips = hn::IfThenZeroElse(fixed, hn::IfThenElse(hn::Lt(its, twos), any, large));
+    auto flips = hn::IfThenZeroElse(fixed, hn::IfThenElse(hn::Lt(its, twos), any, large));
+    if (patterns != nullptr) {
+      flips = hn::And(flips, hn::BitCast(d, hn::Xor(chosen(had, before), chosen(has, after))));
+      before = hn::Add(before, step);
+      after = hn::Add(after, step);
+    }
     hn::StoreU(hn::Xor(number, flips), d, out);
   };
-  const std::size_t lanes = hn::Lanes(d), count = size / sizeof(Bits);
   const auto* const in = reinterpret_cast<const Bits*>(from);
   auto* const out = reinterpret_cast<Bits*>(to);
   std::size_t i = 0;
@@ -41,7 +80,7 @@ void FlipAll(std::uint64_t exponent, std::uint64_t two, std::byte* to, const std
 }
 
 using Flipping = void (*)(std::uint64_t exponent, std::uint64_t two, std::byte* to, const std::byte* from,
-                          std::size_t size, FlippedBits bits);
+                          std::size_t size, FlippedBits bits, const FlipPattern* patterns);
 
 Flipping FlippingOf(std::size_t width) {
   return width == 2 ? FlipAll<std::int16_t> : width == 4 ? FlipAll<std::int32_t> : FlipAll<std::int64_t>;
@@ -102,13 +141,31 @@ bool is_floating(ElementType type) {
   return with_format(type, [](const auto&) {});
 }
 
+namespace {
+void flip(ElementType type, std::byte* to, const std::byte* from, std::size_t size, FlippedBits bits,
+          const FlipPattern* patterns) {
+  if (size == 0) return;  // there may be no address
+  if (bits.below_two == 0) {
+    std::memmove(to, from, size);
+    return;
+  }
+  const auto flip_all = [&]<class Bits>(const Format<Bits>& format) {
+    HWY_DYNAMIC_DISPATCH(FlippingOf)
+    (sizeof(Bits))(format.exponent, format.two, to, from, size, bits, patterns);
+  };
+  if (!with_format(type, flip_all)) std::memmove(to, from, size);
+}
+}  // namespace
+
 void copy_flipped(ElementType type, std::byte* to, const std::byte* from, std::size_t size,
                   FlippedBits bits) {
-  if (size == 0) return;  // there may be no address
-  const auto flip = [&]<class Bits>(const Format<Bits>& format) {
-    HWY_DYNAMIC_DISPATCH(FlippingOf)(sizeof(Bits))(format.exponent, format.two, to, from, size, bits);
-  };
-  if (!with_format(type, flip)) std::memmove(to, from, size);
+  flip(type, to, from, size, bits, nullptr);
+}
+
+void copy_flipped(ElementType type, std::byte* to, const std::byte* from, std::size_t size, FlippedBits bits,
+                  FlipPattern before, FlipPattern after) {
+  const std::array both{before, after};
+  flip(type, to, from, size, bits, both.data());
 }
 
 }  // namespace assay::detail

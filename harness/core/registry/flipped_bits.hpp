@@ -12,9 +12,13 @@ namespace assay::detail {
 /// former.
 struct FlippedBits {
   std::uint64_t below_two = 0, of_others = 0;
-  FlippedBits operator^(const FlippedBits& other) const {
-    return {below_two ^ other.below_two, of_others ^ other.of_others};
-  }
+};
+
+/// Which of these bits differ in each number: drawn for each place, so that no sum over numbers follows from
+/// an earlier one for less than reading them.
+struct FlipPattern {
+  std::uint64_t seed = 0;  ///< 0: none differ
+  std::size_t first = 0;   ///< place of the first number
 };
 
 /// The bits by which numbers of this part may differ and still be as good an input; none, where it has no
@@ -29,5 +33,10 @@ bool is_floating(ElementType type);
 /// Copies to `to`, which may be an earlier part of `from`, and flips those bits of every number but zeros,
 /// subnormal ones, infinities and NaNs.
 void copy_flipped(ElementType type, std::byte* to, const std::byte* from, std::size_t size, FlippedBits bits);
+
+/// As above, but of those bits, those of one pattern or the other: numbers that had the first have the
+/// second.
+void copy_flipped(ElementType type, std::byte* to, const std::byte* from, std::size_t size, FlippedBits bits,
+                  FlipPattern before, FlipPattern after);
 
 }  // namespace assay::detail

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <vector>
 
 namespace assay::detail::flipped_bits_test {
@@ -71,6 +72,38 @@ TEST(FlippedBits, MayBeCopiedToAnEarlierPartOfTheSameNumbers) {
       EXPECT_THAT(numbers, ElementsAreArray(expected)) << count << " by " << by;
     }
   }
+}
+
+template <class Bits>
+void expect_patterns(ElementType type, Bits one) {
+  constexpr std::size_t count = 100, turned = 37;
+  const FlippedBits bits{.below_two = 0x3f, .of_others = 0x3f};
+  const FlipPattern none, first{.seed = 7, .first = 5}, second{.seed = 9, .first = 0};
+  const std::vector<Bits> numbers(count, one);
+  const auto copied = [&](const std::vector<Bits>& from, std::size_t begin, FlipPattern before,
+                          FlipPattern after) {
+    std::vector<Bits> out(from.size() - begin);
+    copy_flipped(type, reinterpret_cast<std::byte*>(out.data()),
+                 reinterpret_cast<const std::byte*>(from.data() + begin), out.size() * sizeof(Bits), bits,
+                 before, after);
+    return out;
+  };
+  const std::vector<Bits> has_first = copied(numbers, 0, none, first);
+  const std::set<Bits> different(has_first.begin(), has_first.end());
+  EXPECT_GT(different.size(), 30U) << sizeof(Bits) << " bytes, of 64 patterns of six bits";
+  for (const Bits number : has_first) EXPECT_EQ((number ^ one) & ~Bits{0x3f}, 0);
+  // What turned to another place has the pattern of that place.
+  const FlipPattern there{.seed = 7, .first = 5 + turned};
+  EXPECT_THAT(copied(has_first, turned, there, second),
+              ElementsAreArray(copied(numbers, turned, none, second)));
+  EXPECT_THAT(copied(has_first, turned, there, none), Each(one));
+}
+
+TEST(FlippedBits, FollowAPatternThatIsUndoneAtAnyPlace) {
+  expect_patterns<std::uint32_t>(ElementType::f32, 0x3f800000);
+  expect_patterns<std::uint64_t>(ElementType::f64, 0x3ff0000000000000);
+  expect_patterns<std::uint16_t>(ElementType::f16, 0x3c00);
+  expect_patterns<std::uint16_t>(ElementType::bf16, 0x3f80);
 }
 
 TEST(FlippedBits, LeaveWhatIsNoFloatingPointNumberAsItIs) {
