@@ -60,7 +60,8 @@ double shared_coverage(std::size_t tests) {
 /// Removes candidates that have lost; the present setting stays.
 void drop_losers(std::vector<std::size_t>& taking_part, const std::vector<Candidate>& candidates,
                  const TuneRounds& rounds) {
-  const double coverage = shared_coverage((candidates.size() - 1) * static_cast<std::size_t>(rounds.looks));
+  const double coverage = shared_coverage(std::max(rounds.family, candidates.size() - 1) *
+                                          static_cast<std::size_t>(rounds.looks));
   std::erase_if(taking_part, [&](std::size_t i) {
     if (i < rounds.kept) return false;
     if (has_moved(ratio_from(logs_of_all(candidates[i], candidates.front(), &Turn::control)))) return false;
@@ -309,11 +310,11 @@ std::string_view to_string(Advice advice) {
   return words[static_cast<std::size_t>(advice)];
 }
 
-TuneRuling ruled(const TuneWords& words, std::vector<Candidate> candidates) {
+TuneRuling ruled(const TuneWords& words, std::vector<Candidate> candidates, std::size_t family) {
   TuneRuling out{.candidates = std::move(candidates)};
   const auto measured = std::ranges::count_if(out.candidates, &Candidate::measured);
   const double coverage =
-      shared_coverage(static_cast<std::size_t>(std::max<std::ptrdiff_t>(2, measured) - 1));
+      shared_coverage(std::max(family, static_cast<std::size_t>(std::max<std::ptrdiff_t>(1, measured) - 1)));
   for (Candidate& one : out.candidates) rule_on(one, out.candidates.front(), words, coverage);
   const auto is = [&](std::size_t i, Decision decision) {
     return out.candidates[i].measured() && out.candidates[i].decision == decision;

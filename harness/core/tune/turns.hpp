@@ -103,7 +103,8 @@ struct TuneRounds {
   /// The rounds after which candidates that have lost are dropped: so many, at even distances. 0 measures
   /// every candidate in every round.
   int looks = 3;
-  std::size_t kept = 1;  ///< so many of the first candidates are measured in every round
+  std::size_t kept = 1;    ///< so many of the first candidates are measured in every round
+  std::size_t family = 0;  ///< candidates that share the error, where others of them are measured elsewhere
 };
 
 /// Measures a turn of each candidate, named by position, in this order, and returns the turns in the same
@@ -150,8 +151,8 @@ struct TuneRuling {
 /// Rules on the measured turns, as a pure function, with at least 6 rounds: an interval of 95 % needs them.
 /// The error of 5 % is shared by all candidates, so that of a hundred equal settings none is taken. The
 /// cheapest is chosen of the candidates that cannot be told from the best; of those that are faster than the
-/// present setting, where any is.
-TuneRuling ruled(const TuneWords& words, std::vector<Candidate> candidates);
+/// present setting, where any is. `family`: as that of TuneRounds.
+TuneRuling ruled(const TuneWords& words, std::vector<Candidate> candidates, std::size_t family = 0);
 
 /// When, where and how something was measured.
 struct Circumstances {

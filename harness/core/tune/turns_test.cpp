@@ -81,6 +81,31 @@ TEST(Rounds, TakeNoneOfAHundredEqualSettings) {
   EXPECT_LE(taken, 3) << "by luck one of twenty";
 }
 
+TEST(Rulings, ShareTheErrorWithSettingsThatAreElsewhere) {
+  auto all = candidates(2);
+  for (int round = 0; round < 24; ++round) {
+    all[0].turns.push_back({.seconds = {{1}}, .control = {{1}}});
+    all[1].turns.push_back({.seconds = {{0.95 + 0.02 * (round % 5 - 2)}}, .control = {{1}}});
+  }
+  const Interval alone = ruled(words, all).candidates[1].ratio,
+                 of_many = ruled(words, all, 100).candidates[1].ratio;
+  EXPECT_GT(of_many.coverage, alone.coverage);
+  EXPECT_GT(of_many.high, alone.high);
+}
+
+TEST(Rounds, DropLaterWhereTheErrorIsSharedByMore) {
+  for (const std::size_t family : {std::size_t{0}, std::size_t{100'000}}) {
+    auto all = candidates(2);
+    Rng rng(1);
+    measure_rounds(all, {.rounds = 40, .family = family}, scripted({1, 1.5}, 0.01, rng), {});
+    if (family == 0) {
+      EXPECT_THAT(all[1].turns, SizeIs(10));
+    } else {
+      EXPECT_GT(all[1].turns.size(), 10U);
+    }
+  }
+}
+
 TEST(Rounds, DropNothingWhileTheControlIsOff) {
   auto all = candidates(3);
   const TakeTurns take = [](std::span<const std::size_t> order, int) {
