@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <regex>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -61,7 +62,10 @@ std::string repair(std::span<const NamedShard> shards, const std::vector<int>& m
                    const std::string& command) {
   const Shard& of_them = shards.front().shard;
   const auto run = [&](const std::string& index) {
-    return fmt::format("{} {} -o {}", command, to_options(of_them, index), file_for(shards, index));
+    std::string out, options = fmt::format(" {} -o {}", to_options(of_them, index), file_for(shards, index));
+    for (const std::string& word : shell_words(command))  // what stands behind -- is a program's
+      out += (word == "--" ? std::exchange(options, "") : "") + " " + shell_word(word);
+    return out.erase(0, 1) + options;
   };
   const std::string here = missing.size() == 1
                                ? run(std::to_string(missing.front()))
@@ -92,7 +96,7 @@ void require_shard(const NamedRun<Results>& file) {
   if (file.run.shard) return;
   const int merged = file.run.merged_shards;
   throw Error(file.name, merged > 0 ? fmt::format("was merged already, of {} shards", merged) : "is no shard",
-              "merge what `run` or `gate` wrote with --shard-index and --shard-count");
+              "merge what `run`, `gate` or `tune command` wrote with --shard-index and --shard-count");
 }
 
 /// Returns the value of an option of the command, as 6 of `--launches 6`.
@@ -125,10 +129,6 @@ void require_same_run(const NamedRun<Results>& file, const NamedRun<Results>& fi
 
 /// The trials of all shards, each case at its place in the selection.
 std::vector<TrialResult> trials_in_order(std::vector<NamedRun<Results>>& files) {
-  struct Place {
-    std::string file;
-    std::vector<TrialResult> trials;
-  };
   const auto cases = static_cast<std::size_t>(files.front().run.shard->cases);
   std::size_t held = 0;
   for (const NamedRun<Results>& file : files) held += file.run.shard->positions.size();
@@ -137,8 +137,8 @@ std::vector<TrialResult> trials_in_order(std::vector<NamedRun<Results>>& files) 
   };
   if (held != cases)
     refuse("merge", fmt::format("the shards hold {} cases, and {} were selected", held, cases));
-  std::vector<Place> places(cases);
-  std::map<std::string, std::string> known;  // trials, and the files that hold them
+  std::vector<std::vector<TrialResult>> places(cases);
+  std::map<std::string, std::string> known;  // trials and places, and the files that hold them
   for (NamedRun<Results>& file : files) {
     const auto& positions = file.run.shard->positions;
     std::vector<std::string> names;
@@ -148,13 +148,11 @@ std::vector<TrialResult> trials_in_order(std::vector<NamedRun<Results>>& files) 
         refuse(file.name, fmt::format("holds the trial {}, and so does {}", trial.key, other->second));
       if (names.empty() || names.back() != case_of(trial)) names.push_back(case_of(trial));
       if (names.size() > positions.size()) break;
-      Place& place = places.at(static_cast<std::size_t>(positions[names.size() - 1]));
-      if (!place.file.empty() && place.file != file.name) {
-        refuse(file.name, fmt::format("holds case {} of the selection, and so does {}",
-                                      positions[names.size() - 1], place.file));
-      }
-      place.file = file.name;
-      place.trials.push_back(std::move(trial));
+      const std::int64_t place = positions[names.size() - 1];
+      const std::string& holder = known.emplace(std::to_string(place), file.name).first->second;
+      if (holder != file.name)
+        refuse(file.name, fmt::format("holds case {} of the selection, and so does {}", place, holder));
+      places.at(static_cast<std::size_t>(place)).push_back(std::move(trial));
     }
     if (names.size() != positions.size()) {
       throw Error(file.name, fmt::format("lists {} cases and holds another number", positions.size()),
@@ -163,11 +161,11 @@ std::vector<TrialResult> trials_in_order(std::vector<NamedRun<Results>>& files) 
   }
   std::vector<TrialResult> out;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (places[i].trials.empty()) {
+    if (places[i].empty()) {
       throw Error("merge", fmt::format("no shard holds case {} of the {} that were selected", i, cases),
                   "run all shards again");
     }
-    std::ranges::move(places[i].trials, std::back_inserter(out));
+    std::ranges::move(places[i], std::back_inserter(out));
   }
   return out;
 }
