@@ -161,6 +161,50 @@ TEST_F(Tuning, TakesPrintedStepsPerSampleAndSaysThatAnotherBatchTrainsDifferentl
   EXPECT_THAT(done.output, HasSubstr("equally fast [1.000, 1.000]"));
 }
 
+TEST_F(Tuning, MergesSettingsThatWereDividedAmongJobs) {
+  const auto shard = [&](const std::string& options) {
+    return run("tune command --vary w=20,30,10 --budget 14 --match 'step: ([0-9.]+) ms' --shard-count 2 " +
+               options + " -- /bin/sh -c 'while :; do echo step: {w} ms; sleep 0.01; done'");
+  };
+  const Finished first = shard("--shard-index 0 -o part0.json");
+  EXPECT_EQ(first.exit_code, 0) << first.output << first.errors;
+  EXPECT_THAT(first.output, HasSubstr("Keep the present setting"));
+  const Finished lacking = run("merge part0.json -o all.json");
+  EXPECT_EQ(lacking.exit_code, 3) << lacking.errors;
+  EXPECT_THAT(lacking.errors,
+              AllOf(HasSubstr("lacks shard 1 of 0 to 1"),
+                    HasSubstr("--shard-count 2 --shard-index 1 -o part1.json -- /bin/sh -c")));
+  EXPECT_THAT(folder_.listing(), Not(HasSubstr("all.json")));
+
+  ASSERT_EQ(shard("--shard-index 1 -o part1.json --md part1.md").exit_code, 0);
+  EXPECT_THAT(folder_.read("part1.md"),
+              HasSubstr("Here, shard 1 of 0 to 1 holds 1 of the 2 selected cases."));
+  const Finished whole = run("merge part1.json part0.json -o all.json --md all.md");
+  EXPECT_EQ(whole.exit_code, 0) << whole.errors;
+  EXPECT_THAT(whole.output, HasSubstr("Take w=10: 2.00x faster [2.00, 2.00] than the present setting"));
+  const Json record = Json::parse(folder_.read("all.json"));
+  EXPECT_EQ(record.at("schema"), "assay.tuning/1");
+  EXPECT_EQ(record.at("chosen"), "w=10");
+  EXPECT_EQ(record.at("attempts").at("rows").size(), 3U);
+  EXPECT_THAT(folder_.read("all.md"), HasSubstr("Each of 2 shards had the present setting beside its own"));
+
+  const Finished judged = run("merge part1.json part0.json -o all.json --drift-limit 1.1");
+  EXPECT_EQ(judged.exit_code, 2);
+  EXPECT_THAT(judged.errors, HasSubstr("is for shards of a gate of two builds"));
+  // The control of one shard moved, and the setting of the other is slower.
+  Json restless = Json::parse(folder_.read("part0.json")), quiet = Json::parse(folder_.read("part1.json"));
+  for (Json& seconds : restless["trials"][1]["launches"][0]["seconds"]) seconds = seconds.get<double>() * 1.1;
+  for (Json& seconds : quiet["trials"][0]["launches"][0]["seconds"]) seconds = seconds.get<double>() * 3;
+  folder_.write("part0.json", restless.dump());
+  folder_.write("part1.json", quiet.dump());
+  const Finished open = run("merge part0.json part1.json -o all.json");
+  EXPECT_EQ(open.exit_code, 3) << open.errors;
+  EXPECT_THAT(open.output, HasSubstr("UNDECIDED: w=30: the present setting against itself was 1.10x slower"));
+  const Finished confirmed = shard("--shard-index 0 --confirm");
+  EXPECT_EQ(confirmed.exit_code, 2);
+  EXPECT_THAT(confirmed.errors, HasSubstr("--confirm: speaks for the whole suite"));
+}
+
 // It says that its steps are faster, and sleeps behind them.
 TEST_F(Tuning, DecidesNothingThatWholeRunsContradict) {
   const Finished done = run(

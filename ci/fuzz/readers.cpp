@@ -211,7 +211,10 @@ void read_shard(const std::string& bytes) {
   if (holds_two_builds(file)) {
     merged(std::vector<NamedRun<TwoBuilds>>{{"shard.json", two_builds_from(file, "shard.json")}});
   } else {
-    merged(std::vector<NamedRun<Results>>{{"shard.json", results_from(file, "shard.json")}});
+    const Results all =
+        merged(std::vector<NamedRun<Results>>{{"shard.json", results_from(file, "shard.json")}});
+    const std::vector<Candidate> settings = candidates_of(all);
+    if (rounds_of(settings) >= fewest_rounds) ruled({.control = "{}"}, settings);
   }
 }
 

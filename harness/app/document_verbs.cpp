@@ -132,16 +132,17 @@ std::vector<File> files_of(const MergeOptions& options, const Json& first, const
   return out;
 }
 
-/// Options that judge: results of runs are merged without a judgement.
-void require_no_gate_options(const OutcomeOptions& options) {
-  const std::string given = !options.markdown.empty()    ? "--md"
+/// Options that judge: results of runs are merged without a judgement, and settings without rules.
+void require_no_gate_options(const OutcomeOptions& options, bool has_document) {
+  const std::string given = has_document                 ? first_given(options.rules)
+                            : !options.markdown.empty()  ? "--md"
                             : !options.page.html.empty() ? "--html"
                             : !options.page.svg.empty()  ? "--svg"
                                                          : first_given(options.rules);
   if (given.empty()) return;
-  throw Error(
-      given, "is for shards of a gate of two builds, and these are of a run",
-      fmt::format("leave it out; judge what is merged: assay compare BEFORE {}", options.output.string()));
+  throw Error(given, "is for shards of a gate of two builds, and these are of none",
+              fmt::format("leave it out; judge a run that is merged: assay compare BEFORE {}",
+                          options.output.string()));
 }
 
 Outcome merge(const MergeOptions& options) {
@@ -156,9 +157,11 @@ Outcome merge(const MergeOptions& options) {
   if (holds_two_builds(first))
     return end_two_builds(options.outcome,
                           merged(files_of<NamedRun<TwoBuilds>>(options, first, two_builds_from)));
-  require_no_gate_options(options.outcome);
   const auto read = [](const Json& file, const std::string& where) { return results_from(file, where); };
   const Results results = merged(files_of<NamedRun<Results>>(options, first, read));
+  const bool of_settings = results.suite == settings_suite;
+  require_no_gate_options(options.outcome, of_settings);
+  if (of_settings) return end_settings(options.outcome, results);
   write_file(output, to_json(results) + "\n");
   const Outcome outcome = outcome_of(results);
   std::string text = options.outcome.quiet ? faults_text(results) : to_table(results);

@@ -89,6 +89,8 @@ TEST(CommandLine, RefusesEveryMistake) {
             "--header", "k.hpp"},
            {"tune", "threshold", "gemm", "--vary", "k", "--from", "1", "--to", "9", "--between", "a,b",
             "--rounds", "5"},
+           {"tune", "command", "--vary", "w=1,2", "--shard-count", "2", "--shard-index", "0",
+            "--shard-durations=f", "--", "x"},
            {"tune", "library"},
            {"tune", "library", "--suite", "s.json", "--rounds", "5"},
            {"selftest", "--again", "kept.jsonl", "--runs", "3"},

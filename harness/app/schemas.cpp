@@ -45,7 +45,7 @@ constexpr std::array formats{
     FileFormat{"gate", "what `assay gate --base … -o` and `assay wrap --base … -o` write",
                schema_of<TwoBuilds>},
     FileFormat{"ledger", "accepted slow-downs and the steps since the last release", schema_of<Ledger>},
-    FileFormat{"tuning", "what `assay tune threshold -o`, `tune library -o` and `tune kernels -o` write",
+    FileFormat{"tuning", "what `assay tune command -o`, `threshold -o`, `library -o` and `kernels -o` write",
                tuning_schema},
     FileFormat{"kernels", "what `assay tune kernels` keeps in the user's cache folder",
                schema_of<TunedKernels>},

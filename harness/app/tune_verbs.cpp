@@ -97,27 +97,32 @@ std::string present_of(const TuneRecord& record) {
   return fmt::format("{}, {}", record.words.present, present.in_use.empty() ? present.name : present.in_use);
 }
 
-/// Rules on the measured candidates. Returns the word to end with at once, where nothing can be decided: a
-/// present setting that is wrong leaves nothing to compare with.
-std::optional<Word> rule(TuneRecord& record, const std::string& json) {
+/// What follows from a ruling: lines for the terminal, and JSON where a file does not hold the record.
+struct Told {
+  std::string lines, json;
+};
+
+/// Rules on the measured candidates, and writes the record, to which `told` may add. A present setting that
+/// is wrong leaves nothing to compare with. `family`: as that of TuneRounds.
+Outcome end_record(TuneRecord& record, const RecordOutputs& outputs, const std::function<Told()>& told,
+                   std::size_t family = 0) {
   std::vector<Candidate>& candidates = record.ruling.candidates;
   if (const std::string& wrong = candidates.front().wrong; !wrong.empty()) {
-    print_visible(json == "-" ? stderr : stdout, "WRONG: {}: {}\n", present_of(record), wrong);
-    return Word::wrong;
+    print_visible(outputs.json == "-" ? stderr : stdout, "WRONG: {}: {}\n", present_of(record), wrong);
+    return {Word::wrong};
   }
   if (const std::size_t rounds = rounds_of(candidates); rounds < fewest_rounds) {
     print_visible(stdout, "INTERRUPTED after {} rounds: nothing is decided\n", rounds);
-    return Word::interrupted;
+    return {Word::interrupted};
   }
-  record.ruling = ruled(record.words, std::move(candidates));
-  return std::nullopt;
-}
-
-Word word_of(const TuneRuling& ruling) {
+  record.ruling = ruled(record.words, std::move(candidates), family);
+  const auto [lines, json] = told();
+  const doc::Document document = record_document(record);
+  write_record(outputs, document, record_text(document) + lines, json.empty() ? record_json(record) : json);
   const bool wrong =
-      std::ranges::any_of(ruling.candidates, [](const Candidate& one) { return !one.wrong.empty(); });
-  if (wrong) return Word::wrong;
-  return ruling.advice == Advice::undecided ? Word::undecided : Word::done;
+      std::ranges::any_of(record.ruling.candidates, [](const Candidate& one) { return !one.wrong.empty(); });
+  if (wrong) return {Word::wrong};
+  return {record.ruling.advice == Advice::undecided ? Word::undecided : Word::done};
 }
 
 void require_something_to_try(const TuneRecord& record) {
@@ -180,11 +185,7 @@ Outcome tuned_variable(const TunedVariable& variable, std::string command, const
   under_way(record.made, [&](const Hooks& hooks) {
     measure_values(variable, record.ruling.candidates, trials, policy, sample_sides, hooks);
   });
-  if (const auto end = rule(record, options.outputs.json)) return {*end};
-  const doc::Document document = record_document(record);
-  write_record(options.outputs, document, record_text(document) + told(record.ruling, record.made),
-               record_json(record));
-  return {word_of(record.ruling)};
+  return end_record(record, options.outputs, [&] { return Told{told(record.ruling, record.made), ""}; });
 }
 
 /// The chosen settings are written as a job.
@@ -203,12 +204,11 @@ Outcome tuned_job(const TuneOptions& tune, std::string command) {
   under_way(record.made, [&](const Hooks& hooks) {
     measure_settings(plans, record.ruling.candidates, tune.policy, hooks);
   });
-  if (const auto end = rule(record, tune.outputs.json)) return {*end};
-  record.consequences = consequences_of(plans, record.ruling);
-  job.plan = plans[record.ruling.chosen];
-  const doc::Document document = record_document(record);
-  write_record(tune.outputs, document, record_text(document), to_json(job));
-  return {word_of(record.ruling)};
+  return end_record(record, tune.outputs, [&] {
+    record.consequences = consequences_of(plans, record.ruling);
+    job.plan = plans[record.ruling.chosen];
+    return Told{"", to_json(job)};
+  });
 }
 
 constexpr TuneWords command_words{.setting = "setting",
@@ -217,10 +217,18 @@ constexpr TuneWords command_words{.setting = "setting",
                                   .preferred = "with the fewest workers, then the least memory",
                                   .control = "the present setting against itself was {} meanwhile"};
 
-/// The consequences of a choice, and what the measurement could not see.
-std::vector<std::string> consequences_of(const TuneRuling& ruling) {
+/// Adds to the record the consequences of a choice, what the measurement could not see, and what whole runs
+/// confirmed. Returns them in lines. Where a shard had a control that moved, nothing shows that none is
+/// faster.
+std::string concluded(TuneRecord& record, const std::string& confirmed) {
+  TuneRuling& ruling = record.ruling;
   const Candidate &present = ruling.candidates.front(), &chosen = ruling.candidates[ruling.chosen];
-  std::vector<std::string> out;
+  std::vector<std::string>& out = record.consequences;
+  const auto moved = std::ranges::find(ruling.candidates, Decision::confounded, &Candidate::decision);
+  if (ruling.advice == Advice::keep && moved != ruling.candidates.end()) {
+    ruling.advice = Advice::undecided;
+    ruling.doubt = fmt::format("{}: {}", moved->name, moved->why);
+  }
   double unseen = 0;
   for (const Candidate& one : ruling.candidates)
     if (one.measured()) unseen = std::max(unseen, one.ratio.middle / one.ratio.low - 1);
@@ -240,7 +248,8 @@ std::vector<std::string> consequences_of(const TuneRuling& ruling) {
   if (!others.empty())
     out.push_back(fmt::format("Another batch trains differently, and its loss was not compared: {}.",
                               fmt::join(others, "; ")));
-  return out;
+  if (!confirmed.empty()) out.push_back(confirmed);
+  return fmt::format("{}\n", fmt::join(out, "\n"));
 }
 
 std::filesystem::path tuned_kernels_file() {
@@ -291,34 +300,43 @@ std::string header_line(const ThresholdRecord& record, const ThresholdOptions& t
 
 Outcome tune_command_verb(const TuneCommandOptions& tune) {
   std::vector<CommandSetting> settings = settings_of(tune.request);
-  if (const auto shard = shard_of_this_process(tune.shard)) {
-    const std::string present = settings.front().values;
-    std::erase_if(settings, [&](const CommandSetting& one) {
-      return one.values != present && !contains(*shard, "command", one.values);
-    });
-    if (settings.size() < 2) {
-      print_visible(stdout, "NOTHING TO DO: this shard holds no setting beside the present one\n");
-      return {Word::nothing_to_do};
-    }
-  }
+  CommandPolicy policy = tune.policy;
   TuneRecord record{.title = fmt::format("Settings of {}", fmt::join(tune.request.command, " ")),
                     .words = command_words,
                     .made = now(command_of("tune command", tune))};
+  std::optional<ShardRecord> part;
+  if (const auto shard = shard_of_this_process(tune.shard)) {
+    if (tune.confirm) require_whole(shard, "--confirm", "leave it out, and run what is chosen of all");
+    part = keep_shard(settings, *shard, record.made);
+    policy.family = static_cast<std::size_t>(part->cases);
+  }
   std::vector<Candidate>& candidates = record.ruling.candidates = candidates_of(settings);
   under_way(record.made, [&](const Hooks& hooks) {
-    record.method = measure_commands(settings, candidates, tune.policy, hooks);
+    record.method = measure_commands(settings, candidates, policy, hooks);
   });
   if (candidates.front().epoch_samples > 0) record.rate = "samples/s";
-  if (const auto end = rule(record, tune.outputs.json)) return {*end};
-  const std::string confirmed =
-      tune.confirm ? confirm(settings, record.ruling, tune.policy.budget_seconds, Progress().hooks()) : "";
-  record.consequences = consequences_of(record.ruling);
-  if (!confirmed.empty()) record.consequences.push_back(confirmed);
-  const doc::Document document = record_document(record);
-  std::string words = record_text(document);
-  for (const std::string& one : record.consequences) words += one + "\n";
-  write_record(tune.outputs, document, words, record_json(record));
-  return {word_of(record.ruling)};
+  if (part) record.method += fmt::format(" Here, {}.", in_words(*part));
+  const auto told = [&] {
+    const std::string confirmed =
+        tune.confirm ? confirm(settings, record.ruling, policy.budget_seconds, Progress().hooks()) : "";
+    return Told{concluded(record, confirmed), part ? to_json(results_of(record, *part)) : ""};
+  };
+  return end_record(record, tune.outputs, told, policy.family);
+}
+
+Outcome end_settings(const OutcomeOptions& options, const Results& results) {
+  const std::string& mixed = results.mixed_machines;
+  TuneRecord record{
+      .title = results.about,
+      .words = command_words,
+      .made = {results.date, results.commit, results.command, results.machine, results.weather},
+      .method = fmt::format("Each of {} shards had the present setting beside its own: ratios are "
+                            "within a shard, and seconds are withheld{}.",
+                            results.merged_shards, mixed.empty() ? "" : "; " + mixed),
+      .ruling = {.candidates = candidates_of(results)}};
+  return end_record(record, {{options.markdown, options.page, options.json}, options.output}, [&] {
+    return Told{concluded(record, ""), ""};
+  });
 }
 
 Outcome tune_library_verb(const LibraryOptions& options, const Registry& registry) {

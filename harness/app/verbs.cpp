@@ -100,11 +100,12 @@ void exit_codes(OptionList& o, bool& bisection) {
 void budget(OptionList& o, double& value, std::string_view about) {
   o("--budget", &value, about, {.least = 1, .most = 86400});
 }
-void shard(OptionList& o, ShardOptions& value) {
+void shard(OptionList& o, ShardOptions& value, bool is_balanced = true) {
   o("--shard-count", &value.count, "divide cases or settings among this many jobs", {.repeated = false});
   o("--shard-index", &value.index, "which of them this one is, from 0", {.repeated = false});
   o("--shard", choice_of(value.detect, detections),
     "auto: as GitLab, CircleCI, Buildkite, Slurm, Kubernetes or AWS Batch say", {.repeated = false});
+  if (!is_balanced) return;
   o("--shard-durations", &value.durations,
     "balance the shards by the times in these earlier results: the same file for all of them",
     {.repeated = false});
@@ -439,7 +440,7 @@ void describe(OptionList& o, ReanalyzeOptions& options) {
 }
 
 void describe(OptionList& o, MergeOptions& options) {
-  o("shards", &options.shards, "results of every shard, as `run -o` or `gate -o` wrote them",
+  o("shards", &options.shards, "what `run -o`, `gate -o` or `tune command -o` wrote, of every shard",
     {.required = true});
   o("-o,--output", &options.outcome.output, "write the merged results here, as JSON",
     {.required = true, .writes = Writes::file});
@@ -656,8 +657,9 @@ void describe(OptionList& o, TuneCommandOptions& options) {
     "start each setting anew in every turn, instead of stopping it between");
   o("--confirm", &options.confirm, "run the present and the chosen setting to their ends, too");
   seed(o, options.policy.seed);
-  shard(o, options.shard);
-  describe_outputs(o, options.outputs, "write what was tried, and what was chosen, here, as JSON");
+  shard(o, options.shard, /*is_balanced=*/false);
+  describe_outputs(o, options.outputs,
+                   "write what was tried, and what was chosen, here, as JSON; of a shard, results to merge");
   o("program", &options.request.command, "the program and its arguments, behind --",
     {.required = true, .behind_dashes = true});
 }
@@ -744,7 +746,7 @@ std::span<const Verb> verbs() {
       {"wrap --base --head", "time and judge any two commands in turns", call<commands_verb>},
       {"wrap", "time any command, and say what a gate of it could see", call<command_verb>},
       {"compare", "two result files: ours, or those of other programs", call<compare_verb>},
-      {"merge", "results of all shards of one selection into one file", call<merge_verb>},
+      {"merge", "all shards of one run, gate or tuning into one file", call<merge_verb>},
       {"suite", "the operators of a traced training step, as a suite to measure", call<suite_verb>},
       {"predict", "seconds of an epoch: of a suite, or of any training job", call<predict_verb>},
       {"epoch --score", "sum up a log of epochs", call<score_verb>},

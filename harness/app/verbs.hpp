@@ -519,6 +519,8 @@ GateRules rules_of(const OutcomeOptions& options);
 /// Judges a gate of two builds, prints the outcome, writes the samples where `-o` says and the other files,
 /// and returns the outcome: the same for samples just taken and for stored ones.
 Outcome end_two_builds(const OutcomeOptions& options, const TwoBuilds& run);
+/// The same of settings whose shards were merged: rules on all together, and writes the record.
+Outcome end_settings(const OutcomeOptions& options, const Results& results);
 
 /// A file that the program reads or writes, and its JSON Schema.
 struct FileFormat {

@@ -161,7 +161,7 @@ void describe_shard(Fields& f, Shard& shard) {
 void describe(Fields& f, ShardRecord& record) {
   constexpr Index most = std::numeric_limits<int>::max();
   describe_shard(f, record.shard);
-  f("selection", record.selection, {.about = "filter and thread counts as on the command line"});
+  f("selection", record.selection, {.about = "filter and thread counts, or all, as on the command line"});
   f("fingerprint", record.fingerprint, {.about = "equal in all shards of one whole"});
   f("cases", record.cases, {.low = 1, .high = most, .about = "of all shards"});
   f("positions", record.positions, {.low = 0, .high = f.reads() ? record.cases - 1 : most});

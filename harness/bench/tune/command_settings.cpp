@@ -2,9 +2,11 @@
 
 #include "assay/csv.hpp"
 #include "assay/error.hpp"
+#include "assay/random.hpp"
 #include "core/files/scratch.hpp"
 #include "core/json/fields.hpp"
 #include "core/machine/clock.hpp"
+#include "core/plan/trial_key.hpp"
 #include "core/text/figures.hpp"
 #include "core/text/parts.hpp"
 
@@ -24,7 +26,9 @@
 #include <memory>
 #include <regex>
 #include <set>
+#include <span>
 #include <thread>
+#include <tuple>
 
 namespace assay {
 namespace {
@@ -509,7 +513,8 @@ std::string measure_commands(const std::vector<CommandSetting>& settings, std::v
     for (std::size_t i = 0; i < out.size(); ++i) out[i].control = order[i] == 0 ? present : twin;
     return out;
   };
-  measure_rounds(candidates, {.rounds = rounds, .seed = policy.seed, .kept = 2}, take_turns, hooks);
+  measure_rounds(candidates, {.rounds = rounds, .seed = policy.seed, .kept = 2, .family = policy.family},
+                 take_turns, hooks);
   candidates.erase(candidates.begin() + 1);  // the twin
   for (Candidate& one : candidates) {
     constexpr double alike = 1.1;
@@ -555,6 +560,85 @@ std::string confirm(const std::vector<CommandSetting>& settings, TuneRuling& rul
   ruling.advice = Advice::undecided;
   ruling.chosen = 0;
   return "";
+}
+
+ShardRecord keep_shard(std::vector<CommandSetting>& settings, const Shard& shard, Circumstances& made) {
+  ShardRecord out{.shard = shard, .cases = std::ssize(settings) - 1};
+  if (shard.count > out.cases)
+    throw Error("--shard-count", fmt::format("is above the {} settings to try", out.cases), "give fewer");
+  out.selection = made.command.substr(std::min(made.command.find("tune command"), made.command.size()));
+  out.fingerprint = fmt::format("{:016x}", fnv1a(out.selection));
+  constexpr std::uintmax_t longest_script = 1 << 20;  // what is longer is data
+  std::string scripts;
+  for (const std::string& word : settings.front().command.words)
+    if (fs::is_regular_file(word) && fs::file_size(word) <= longest_script) scripts += read_file(word);
+  made.machine.facts.push_back({"program", fmt::format("{:016x}", fnv1a(scripts)), true});
+  std::vector<CommandSetting> kept{settings.front()};
+  for (std::int64_t i = shard.index; i < out.cases; i += shard.count) {
+    out.positions.push_back(i);
+    kept.push_back(settings[static_cast<std::size_t>(i) + 1]);
+  }
+  settings = std::move(kept);
+  return out;
+}
+
+Results results_of(const TuneRecord& record, const ShardRecord& shard) {
+  const auto& [date, commit, command, machine, weather] = record.made;
+  Results out{.suite = std::string(settings_suite), .about = record.title, .shard = shard};
+  std::tie(out.date, out.commit, out.command) = std::tie(date, commit, command);
+  std::tie(out.machine, out.weather) = std::tie(machine, weather);
+  const std::span all(record.ruling.candidates);
+  for (const Candidate& one : all.subspan(1)) {
+    const auto add = [&](const char* variant, const Candidate& of, auto times) {
+      const TrialKey key{"setting", variant, with_present_names(one.name)};
+      TrialResult& trial = out.trials.emplace_back();
+      trial = {.key = key.text(), .operation = key.operation, .variant = variant, .problem = key.problem};
+      trial.note = of.name;
+      trial.skipped = of.left_out;
+      trial.figures = {{"workers", of.price.front()},
+                       {"memory_class", of.price.back()},
+                       {"peak_bytes", of.peak_bytes},
+                       {"wait_share", of.wait_share},
+                       {"samples_of_a_step", of.step_samples}};
+      Launch& turns = trial.launches.emplace_back();
+      for (const Turn& turn : of.turns) turns.push_back({.seconds = (turn.*times).front().front()});
+    };
+    add("tried", one, &Turn::seconds);
+    add("control", one, &Turn::control);
+    add("present", all.front(), &Turn::seconds);
+  }
+  return out;
+}
+
+std::vector<Candidate> candidates_of(const Results& results) {
+  const auto seconds_of_turns = [](const TrialResult& trial) {
+    return trial.launches.empty() ? std::vector<double>() : seconds_of(trial.launches.front());
+  };
+  const auto candidate = [](const TrialResult& trial) {
+    return Candidate{.name = trial.note,
+                     .price = {figure_of(trial, "workers"), figure_of(trial, "memory_class")},
+                     .left_out = trial.skipped,
+                     .peak_bytes = figure_of(trial, "peak_bytes"),
+                     .wait_share = figure_of(trial, "wait_share"),
+                     .step_samples = figure_of(trial, "samples_of_a_step")};
+  };
+  std::vector<Candidate> out(1);
+  for (std::size_t i = 0; i + 2 < results.trials.size(); i += 3) {
+    const std::span trials = std::span(results.trials).subspan(i, 3);
+    const auto own = seconds_of_turns(trials[0]), control = seconds_of_turns(trials[1]),
+               present = seconds_of_turns(trials[2]);
+    Candidate& one = out.emplace_back(candidate(trials[0]));
+    const bool is_short = one.measured() && own.size() < fewest_rounds;
+    if (is_short || control.size() != own.size() || present.size() < own.size())
+      throw Error(trials[0].key, "has turns without the present setting, or few", "run its shard again");
+    for (std::size_t turn = 0; turn < own.size(); ++turn)
+      one.turns.push_back(
+          {.seconds = {{own[turn] / present[turn]}}, .control = {{control[turn] / present[turn]}}});
+    if (present.size() <= out.front().turns.size()) continue;
+    out.front() = candidate(trials[2]);
+    out.front().turns.assign(present.size(), {.seconds = {{1}}, .control = {{1}}});
+  }
+  return out;
 }
 
 }  // namespace assay

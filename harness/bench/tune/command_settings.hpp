@@ -3,6 +3,7 @@
 #pragma once
 
 #include "assay/hooks.hpp"
+#include "assay/results.hpp"
 #include "bench/gate/wrapped_commands.hpp"
 #include "core/files/child_process.hpp"
 #include "core/machine/limits.hpp"
@@ -61,6 +62,7 @@ struct CommandPolicy {
   bool fresh = false;                  ///< start each setting anew in every turn
   CommandTiming timing{.each = true};  ///< its `match`, where the command streams no steps
   ReadFile read = try_read;            ///< what tells the memory that is left
+  std::size_t family = 0;              ///< settings beside the present one, in all shards
 };
 
 /// The candidates of settings, with twice the present one: the second, its twin, is the control of all.
@@ -80,5 +82,17 @@ std::string measure_commands(const std::vector<CommandSetting>& settings, std::v
 /// becomes undecided instead, with these as its doubt. Throws Stopped.
 std::string confirm(const std::vector<CommandSetting>& settings, TuneRuling& ruling, double most,
                     const Hooks& hooks);
+
+/// Leaves the present setting and every so many-th other. Scripts that the command names become a fact of the
+/// build, in which all shards have to agree. Throws Error for more shards than settings.
+ShardRecord keep_shard(std::vector<CommandSetting>& settings, const Shard& shard, Circumstances& made);
+
+/// Results of a shard, which are merged as those of a run: a case is a setting, its variants are the setting,
+/// its control and the present one, and a slice is a turn. The suite has this name.
+Results results_of(const TuneRecord& record, const ShardRecord& shard);
+inline constexpr std::string_view settings_suite = "settings of a command";
+/// The candidates of merged shards. Times are ratios to the present setting of the same turn and shard, on
+/// whatever machine. Throws Error naming the trial that has none.
+std::vector<Candidate> candidates_of(const Results& results);
 
 }  // namespace assay
