@@ -208,3 +208,12 @@ exits 1 "$program" run --suite pair.json -k planted
 verdict=$(tail -n 1 said)
 exits 1 "$here/$scheduler.sh" run 2 'a run' "$@" -- --suite pair.json -k planted
 [ "$(tail -n 1 said)" = "$verdict" ] || fail "ends with '$(tail -n 1 said)', and in one go with '$verdict'"
+
+# Settings of a command whose steps are as long as it says: one of two shards has the better one.
+set --
+[ "$scheduler" = parallel ] || set -- --wait
+# shellcheck disable=SC2016
+exits 0 "$here/$scheduler.sh" tune 2 'a tune' "$@" -- --vary w=20,30,10 --budget 14 --match 'step: ([0-9.]+) ms' \
+  -- sh -c 'while :; do echo "step: $1 ms"; sleep 0.01; done' sh '{w}'
+says 'Take w=10: 2.00x faster'
+[ -e 'a tune/all.json' ] || fail 'merges no record'

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Usage: parallel.sh BUNDLE|run SHARDS OUT [OPTION of parallel]… [-- OPTION of assay]… [-- OPTION of assay merge]…
-# Divides a gate of the BUNDLE that `assay prepare -o` made, or a run, into SHARDS, has GNU parallel run them, and ends
-# with the verdict and the exit code of all of them together.
+# Usage: parallel.sh BUNDLE|run|tune SHARDS OUT [OPTION of parallel]… [-- OPTION of assay]… [-- OPTION of the merge]…
+# Divides a gate of the BUNDLE that `assay prepare -o` made, a run, or the settings of `assay tune command` into SHARDS,
+# has GNU parallel run them, and ends with the verdict and the exit code of all of them together.
 #
 #   ci/cluster/parallel.sh both 8 out --sshloginfile machines -- --suite smoke
 #   ci/cluster/parallel.sh run 8 out -S node1,node2 -- --suite smoke --launches 6
+#   ci/cluster/parallel.sh tune 4 out -S node1,node2 -- --vary workers=0,1,2 -- python train.py --workers {workers}
 #
 # One shard at a time runs on a machine, since two would disturb each other. Every machine sees OUT, the program and this
 # folder under one name. The same command again runs what is missing alone. ASSAY names the program where it is not the

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Usage: shards.sh begin COMMAND BUNDLE|run SHARDS OUT […] | missing OUT | run OUT [INDEX] | merge OUT
+# Usage: shards.sh begin COMMAND BUNDLE|run|tune SHARDS OUT […] | missing OUT | run OUT [INDEX] | merge OUT
 # Functions that parallel.sh and slurm.sh share. OUT is a folder that every machine sees. It holds
 #   command             what a shard runs, where, of which programs, and how all are merged
 #   shard-INDEX.json    what a shard found: there once it is whole, so that files say what is done
@@ -22,7 +22,8 @@ quoted() {
 }
 
 # Writes OUT/command, and prints the words that are meant for the scheduler: those before the first --.
-begin() {  # COMMAND BUNDLE|run SHARDS OUT [OPTION of the scheduler]… [-- OPTION of a shard]… [-- OPTION of the merge]…
+# Behind the second -- there are options of the merge, and where settings are tuned, the command with all its words.
+begin() {  # COMMAND BUNDLE|run|tune SHARDS OUT [OPTION of the scheduler]… [-- OPTION of a shard]… [-- WORD behind them]…
   again=$(quoted "$@")
   what=$2 shards=$3 out=$4
   shift 4
@@ -31,10 +32,13 @@ begin() {  # COMMAND BUNDLE|run SHARDS OUT [OPTION of the scheduler]… [-- OPTI
     fail "there is no program ${ASSAY:-assay}: put assay into PATH, or set ASSAY to the path of yours"
   case $program in /*) ;; *) program=$PWD/$program ;; esac
   programs=$(cksum <"$program")
+  behind=merge of_program=''
   if [ "$what" = run ]; then
     verb=run
+  elif [ "$what" = tune ]; then
+    verb='tune command' behind=program of_program=' --'
   else
-    [ -e "$what/bundle.json" ] || fail "$what is no bundle: make one with 'assay prepare -o DIR', or write run"
+    [ -e "$what/bundle.json" ] || fail "$what is no bundle: make one with 'assay prepare -o DIR', or write run or tune"
     verb="gate --bundle$(quoted "$(cd "$what" && pwd)")"
     programs="$programs, $(cksum <"$what/bundle.json")"
   fi
@@ -42,15 +46,16 @@ begin() {  # COMMAND BUNDLE|run SHARDS OUT [OPTION of the scheduler]… [-- OPTI
   for word in "$@"; do
     case $place.$word in
       scheduler.--) place=shard ;;
-      shard.--) place=merge ;;
+      shard.--) place=$behind ;;
       scheduler.*) of_scheduler="$of_scheduler$(quoted "$word")" ;;
       shard.*) of_shard="$of_shard$(quoted "$word")" ;;
       merge.*) of_merge="$of_merge$(quoted "$word")" ;;
+      program.*) of_program="$of_program$(quoted "$word")" ;;
     esac
   done
   mkdir -p "$out"
   in_place="cd$(quoted "$PWD") &&$(quoted "$program")"
-  printf '%s\n' "# $programs" "shards=$shards" "shard() { $in_place $verb$of_shard \"\$@\"; }" \
+  printf '%s\n' "# $programs" "shards=$shards" "shard() { $in_place $verb$of_shard \"\$@\"$of_program; }" \
     "merge() { $in_place merge \"\$@\"$of_merge; }" >"$out/command.new"
   set -- "$out"/shard-*.json
   if [ ! -e "$1" ]; then

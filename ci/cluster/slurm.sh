@@ -1,10 +1,12 @@
 #!/bin/sh
-# Usage: slurm.sh BUNDLE|run SHARDS OUT [OPTION of sbatch]… [-- OPTION of assay]… [-- OPTION of assay merge]…
-# Divides a gate of the BUNDLE that `assay prepare -o` made, or a run, into SHARDS, submits them as a job array, each on
-# a node of its own, and behind it a job that puts them together and says what all of them found.
+# Usage: slurm.sh BUNDLE|run|tune SHARDS OUT [OPTION of sbatch]… [-- OPTION of assay]… [-- OPTION of the merge]…
+# Divides a gate of the BUNDLE that `assay prepare -o` made, a run, or the settings of `assay tune command` into SHARDS,
+# submits them as a job array, each on a node of its own, and behind it a job that puts them together and says what all
+# of them found.
 #
 #   ci/cluster/slurm.sh both 8 out --partition=bench -- --suite smoke
 #   ci/cluster/slurm.sh run 8 out --wait -- --suite smoke --launches 6
+#   ci/cluster/slurm.sh tune 2 out --wait -- --vary workers=0,1,2 -- python train.py --workers {workers}
 #
 # With --wait it ends when the last job does, with its verdict and exit code. The merge runs whatever became of the
 # tasks, so that it can name those that were lost. The same command again submits what is missing alone; so does
