@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
@@ -596,6 +597,73 @@ TEST_F(ForeignResults, OfCriterionAndNvbenchGetVerdicts) {
     const Comparison found = compare(results->at(0), results->at(1), {});
     EXPECT_EQ(to_string(found.rows.at(0).standing), "slower") << found.rows[0].why;
   }
+}
+
+/// A file of two records, the first of which has a fault, and what is said of that.
+struct OneFault {
+  const char* format;
+  std::string file;
+  const char *key, *remark;
+};
+std::vector<OneFault> files_of_one_fault() {
+  return {
+      {"Google Benchmark",
+       R"({"context": {}, "benchmarks": [{"name": "A", "real_time": "soon"}, {"name": "B", "real_time": 1}]})",
+       "A", "left out: benchmarks[0].real_time: is a string, must be a number"},
+      {"Google Benchmark",
+       R"({"context": {}, "benchmarks": [{"real_time": 2}, {"name": "A", "real_time": 1}, {"name": "A_BigO", "big_o": "N"}]})",
+       "benchmarks[0]", "left out: benchmarks[0]: has no \"name\""},
+      {"hyperfine", R"({"results": [{"command": 3, "times": [1]}, {"command": "b", "times": [1]}]})",
+       "results[0]", "left out: results[0].command: is a number, must be a string"},
+      {"hyperfine", R"({"results": [{"command": "a", "times": 1}, {"command": "b", "times": [1]}]})", "a",
+       "left out: results[0].times: is a number, must be an array"},
+      {"pytest-benchmark",
+       R"({"machine_info": {}, "benchmarks": [{"name": "a"}, {"name": "b", "stats": {"median": 1}}]})", "a",
+       "left out: benchmarks[0]: has no \"stats\""},
+      {"nvbench",
+       R"({"benchmarks": [{"name": "c", "states": [{"name": "1"}, {"name": "2", "is_skipped": true}]}]})",
+       "c [1]", "left out: benchmarks[0].states[0]: has no \"summaries\""},
+      {"JMH", R"([{"benchmark": "a", "primaryMetric": 1},
+        {"benchmark": "b", "primaryMetric": {"scoreUnit": "s/op", "score": 1}}])",
+       "a", "left out: [0].primaryMetric: is a number, must be an object"},
+      {"cargo-criterion", R"({"reason": "benchmark-complete", "id": "a", "measured_values": [1]}
+{"reason": "benchmark-complete", "id": "b", "measured_values": [1], "iteration_count": [1]}
+)",
+       "a", "left out: [0]: has no \"iteration_count\""},
+      {"asv", R"({"result_columns": ["result"], "results": {"time_a": 3, "time_b": [[1]]}})",
+       "results.time_a", "left out: results.time_a: is a number, must be an array"}};
+}
+
+TEST_F(ForeignResults, LeaveOutARecordThatCannotBeRead) {
+  for (const OneFault& one : files_of_one_fault()) {
+    const Results results = read(one.file);
+    ASSERT_EQ(results.trials.size(), 2U) << one.format;
+    EXPECT_EQ(results.trials[1].key, one.key) << one.format;
+    EXPECT_EQ(results.trials[1].remark, one.remark) << one.format;
+    EXPECT_TRUE(results.trials[1].launches.empty()) << one.format;
+    EXPECT_THAT(results.trials[0].remark, ::testing::Not(HasSubstr("left out"))) << one.format;
+  }
+}
+
+TEST_F(ForeignResults, RemarkOnATrialThatHasOtherRecords) {
+  const auto row = [](const char* time) { return fmt::format(R"({{"name": "A", "real_time": {}}})", time); };
+  const Results results = read(fmt::format(R"({{"context": {{}}, "benchmarks": [{}, {}, {}, {}]}})", row("1"),
+                                           row("\"x\""), row("true"), row("2")));
+  ASSERT_EQ(results.trials.size(), 1U);
+  EXPECT_EQ(results.trials[0].launches.size(), 2U);
+  EXPECT_THAT(results.trials[0].remark,
+              ::testing::AllOf(HasSubstr("benchmarks[1].real_time"),
+                               ::testing::Not(HasSubstr("benchmarks[2].real_time"))))
+      << "the first stands for all";
+}
+
+TEST_F(ForeignResults, OfWhichNothingIsLeftAreRefused) {
+  const char* const records = R"("benchmarks": [{"name": "A", "real_time": "x"}, {"name": "B"}]})";
+  EXPECT_THAT(reading(R"({"context": {}, )" + std::string(records)),
+              says("benchmarks[0].real_time: is a string, must be a number\n  write it again"));
+  EXPECT_THAT(reading(R"({"context": {"num_cpus": 0}, "benchmarks": [{"name": "A", "real_time": 1},
+    {"name": "B", "real_time": 1}]})"),
+              says("context.num_cpus: is 0"));
 }
 
 TEST_F(ForeignResults, OfAnUnknownKindAreRefused) {

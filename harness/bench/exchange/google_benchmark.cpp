@@ -145,6 +145,8 @@ bool is_measurement(const JsonField& benchmark, const Names& names) {
   const Json* const aggregate = benchmark.value().find("aggregate_name");
   if (aggregate != nullptr && aggregate->is_string()) return false;
   if (const auto type = benchmark.find("run_type")) return type->text() == "iteration";
+  const Json& row = benchmark.value();
+  if (!row.contains("real_time") && (row.contains("big_o") || row.contains("rms"))) return false;  // a fit
   // Versions before 1.5 wrote no run_type; their aggregates can be told by their names alone.
   return !names_aggregate(benchmark.at("name").text(), names);
 }
@@ -297,9 +299,8 @@ void read_google_benchmark(const ResultFile& file, Results& results) {
   results.suite = std::filesystem::path(context.text_or("executable", "benchmarks")).filename().string();
   results.machine = machine_of(context);
   results.date = context.text_or("date", "");
-  const auto benchmarks = file.field.at("benchmarks").items();
   Names names;
-  for (const JsonField& benchmark : benchmarks) names.insert(benchmark.at("name").text());
+  for (const auto& [ignored, benchmark] : file.records) names.insert(benchmark.at("name").text());
   TrialPlaces places;
   std::map<std::string, int> seen;
   Names measured;
@@ -319,10 +320,10 @@ void read_google_benchmark(const ResultFile& file, Results& results) {
     add_repetition(trial, benchmark);
     return trial;
   };
-  for (const JsonField& benchmark : benchmarks) {
+  for (const auto& [ignored, benchmark] : file.records) {
     if (is_measurement(benchmark, names)) add(benchmark);
   }
-  for (const JsonField& benchmark : benchmarks) {
+  for (const auto& [ignored, benchmark] : file.records) {
     if (field_in(benchmark, "aggregate_name") != "median") continue;
     if (measured.contains(benchmark.text_or("run_name", ""))) continue;
     add_remark(add(benchmark), "reports aggregates alone, of which the median counts as a process start");

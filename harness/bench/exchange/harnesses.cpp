@@ -60,11 +60,6 @@ std::vector<double> samples_in(const JsonField& array) {
   return out;
 }
 
-/// The items of an array; a file of one message is no array.
-std::vector<JsonField> items_of(const JsonField& field) {
-  return field.value().is_array() ? field.items() : std::vector{field};
-}
-
 void note(Machine& machine, const char* fact, const std::string& value) {
   if (!value.empty() && fact_value(machine.facts, fact) != value)
     machine.facts.push_back({fact, value, true});
@@ -271,7 +266,7 @@ std::vector<std::string> fields_of(std::string_view line, const std::vector<std:
 
 // A mode that counts operations per time is turned into time per operation, so that less is better in all.
 void read_jmh(const ResultFile& file, Results& out) {
-  for (const JsonField& row : file.field.items()) {
+  for (const auto& [ignored, row] : file.records) {
     Details details{{"mode", row.text_or("mode", "")}};
     if (const auto threads = row.find("threads"); threads && threads->value().dump() != "1")
       details.emplace_back("threads", threads->value().dump());
@@ -317,10 +312,11 @@ void read_criterion(const ResultFile& file, Results& out) {
 }
 
 void read_cargo_criterion(const ResultFile& file, Results& out) {
-  for (const JsonField& message : items_of(file.field)) {
+  for (const auto& [ignored, message] : file.records) {
     if (message.at("reason").text() != "benchmark-complete") continue;
-    add_sums(new_trial(out, message.at("id").text()), message.at("measured_values"),
-             message.at("iteration_count"), seconds_in_unit(message.text_or("unit", "ns")));
+    TrialResult& trial = new_trial(out, message.at("id").text());
+    add_sums(trial, message.at("measured_values"), message.at("iteration_count"),
+             seconds_in_unit(message.text_or("unit", "ns")));
   }
 }
 
@@ -333,7 +329,7 @@ void read_asv(const ResultFile& file, Results& out) {
   std::map<std::string, std::size_t> columns;
   for (const JsonField& name : file.field.at("result_columns").items())
     columns.emplace(name.text(), columns.size());
-  for (const auto& [name, row] : file.field.at("results").members()) {
+  for (const auto& [name, row] : file.records) {
     const std::vector<JsonField> cells = row.items();
     const auto cell = [&](const char* column) -> std::optional<JsonField> {
       const std::size_t at = columns.contains(column) ? columns.at(column) : cells.size();
@@ -379,7 +375,7 @@ void read_asv(const ResultFile& file, Results& out) {
 }
 
 void read_llama_bench(const ResultFile& file, Results& out) {
-  for (const JsonField& row : items_of(file.field)) {
+  for (const auto& [ignored, row] : file.records) {
     Details details = details_in(row);
     // Whatever is no measurement says what a row is, in versions to come as well.
     static const std::regex measured("^(avg|stddev|samples|build)_|_info$|^test_time$|^model_filename$");
@@ -445,7 +441,7 @@ void read_catch2(const ResultFile& file, Results& out) {
 // A command is a trial, and each of its runs a launch. A command that failed under --ignore-failure is a
 // failed trial.
 void read_hyperfine(const ResultFile& file, Results& out) {
-  for (const JsonField& command : file.field.at("results").items()) {
+  for (const auto& [ignored, command] : file.records) {
     TrialResult& trial = new_trial(out, command.at("command").text(), details_in(command.find("parameters")));
     if (const std::string failed = failed_runs(command); !failed.empty()) {
       trial.failed = true;
@@ -473,7 +469,7 @@ void read_pytest_benchmark(const ResultFile& file, Results& out) {
     out.commit = info->text_or("id", "unknown") + (dirty && dirty->boolean() ? "+changes" : "");
   }
   out.date = file.field.text_or("datetime", "");
-  for (const JsonField& test : file.field.at("benchmarks").items()) {
+  for (const auto& [ignored, test] : file.records) {
     TrialResult& trial =
         new_trial(out, test.text_or("fullname", test.at("name").text()), details_in(test.find("params")));
     const JsonField stats = test.at("stats");
@@ -494,12 +490,9 @@ void read_nvbench(const ResultFile& file, Results& out) {
     for (const JsonField& device : devices->items())
       out.machine.facts.push_back({"device", device.text_or("name", ""), true});
   }
-  for (const JsonField& benchmark : file.field.at("benchmarks").items()) {
-    const std::string name = benchmark.at("name").text();
-    for (const JsonField& state : benchmark.at("states").items())
-      add_state(new_trial(out, fmt::format("{} [{}]", name, state.at("name").text())), out.machine, state,
-                file.path.parent_path());
-  }
+  for (const auto& [benchmark, state] : file.records)
+    add_state(new_trial(out, fmt::format("{} [{}]", benchmark, state.at("name").text())), out.machine, state,
+              file.path.parent_path());
 }
 
 // A problem in the lines that benchdnn prints with `--mode=P` is a trial, and each of its lines a launch of

@@ -36,24 +36,28 @@ const std::vector<ResultFormat>& result_formats() {
       {.name = "Google Benchmark",
        .about = "read from Google Benchmark's JSON; each repetition counts as a process start",
        .marks = {{"context", "an object"}, {"benchmarks", "an array"}},
+       .records = "benchmarks",
        .row = "measurement: aggregates alone cannot be compared",
        .remedy = "write it again with --benchmark_out=FILE --benchmark_out_format=json",
        .read = read_google_benchmark},
       {.name = "pytest-benchmark",
        .about = "read from pytest-benchmark's JSON; each round counts as a process start",
        .marks = {{"machine_info", "an object"}, {"benchmarks", "an array"}},
+       .records = "benchmarks",
        .row = "test",
        .remedy = "write it again with pytest --benchmark-json=FILE",
        .read = read_pytest_benchmark},
       {.name = "nvbench",
        .about = "read from NVBench's JSON; each sample counts as a process start",
        .marks = {{"benchmarks", "an array"}, {"benchmarks.states", "an array"}},
+       .records = "benchmarks.states",
        .row = "state",
        .remedy = "write it again with --jsonbin FILE of a present NVBench",
        .read = read_nvbench},
       {.name = "hyperfine",
        .about = "read from hyperfine's JSON; each run counts as a process start",
        .marks = {{"results", "an array"}, {"results.command", "a string"}},
+       .records = "results",
        .row = "command",
        .remedy = "write it again with hyperfine --export-json FILE",
        .read = read_hyperfine},
@@ -83,6 +87,7 @@ const std::vector<ResultFormat>& result_formats() {
       {.name = "asv",
        .about = "read from a results file of asv; each sample counts as a process start",
        .marks = {{"result_columns", "an array"}, {"results", "an object"}},
+       .records = "results",
        .row = "benchmark",
        .remedy = "run a present asv, and keep samples with --record-samples",
        .read = read_asv},
@@ -107,26 +112,30 @@ const std::vector<ResultFormat>& result_formats() {
   return all;
 }
 
+bool holds(const Json& value, std::string_view place, std::string_view is) {
+  if (place.empty()) {
+    return is == "an array"    ? value.is_array()
+           : is == "an object" ? value.is_object()
+                               : value.is_string() && (is == "a string" || value.text().starts_with(is));
+  }
+  if (value.is_array()) {
+    const auto in = [&](const Json& item) { return !item.is_array() && holds(item, place, is); };
+    return value.empty() || std::ranges::any_of(value.items(), in);
+  }
+  const std::size_t end = std::min(place.find('.'), place.size());
+  const Json* const member = value.find(place.substr(0, end));
+  return member != nullptr && holds(*member, place.substr(std::min(end + 1, place.size())), is);
+}
+
 bool holds(const Mark& mark, const ResultFile& file) {
-  const Json* value = &file.field.value();
+  const Json& value = file.field.value();
   const auto begins_a_line = [&](std::string_view word) {
     const std::string inside = (word.starts_with(' ') ? "" : "\n") + std::string(word);
     return file.text.starts_with(word) || file.text.find(inside) != std::string::npos;
   };
   if (mark.is == "a line")
-    return !value->is_structured() && std::ranges::any_of(parts_of(mark.place, '|'), begins_a_line);
-  for (const std::string_view step : parts_of(mark.place, '.')) {
-    if (value->is_array()) {
-      if (value->empty()) return value != &file.field.value();
-      value = &value->items().front();
-    }
-    value = value->find(step);
-    if (value == nullptr) return false;
-  }
-  return mark.is == "an array" ? value->is_array()
-         : mark.is == "an object"
-             ? value->is_object()
-             : value->is_string() && (mark.is == "a string" || value->text().starts_with(mark.is));
+    return !value.is_structured() && std::ranges::any_of(parts_of(mark.place, '|'), begins_a_line);
+  return !(value.is_array() && value.empty()) && holds(value, mark.place, mark.is);
 }
 
 std::vector<std::string> missing_in(const ResultFile& file, const ResultFormat& format) {
@@ -223,6 +232,72 @@ void number_equal_names(Results& results) {
   }
 }
 
+using Records = decltype(ResultFile::records);
+
+/// Returns the records at a place. An item without the list that it should hold stands for itself.
+Records records_in(const JsonField& from, std::string_view place) {
+  const std::size_t end = std::min(place.find('.'), place.size());
+  const std::string_view inner = place.substr(std::min(end + 1, place.size()));
+  const JsonField list = place.empty() ? from : from.at(place.substr(0, end));
+  if (place.empty() && !list.value().is_array()) return {{"", from}};
+  if (list.value().is_object()) return list.members();
+  Records out;
+  for (const JsonField& item : list.items()) {
+    if (inner.empty() || !holds(item.value(), "name", "a string") ||
+        !holds(item.value(), inner, "an array")) {
+      out.emplace_back("", item);
+    } else {
+      for (const JsonField& part : item.at(inner).items()) out.emplace_back(item.at("name").text(), part);
+    }
+  }
+  return out;
+}
+
+/// Reads all records or, where that is refused, those that can be read alone.
+Results read_records(const ResultFormat& format, const ResultFile& file) {
+  const Records all = records_in(file.field, format.records);
+  Results out;
+  const auto fault_in = [&](const Records& records) -> std::optional<Error> {
+    out = {.suite = std::string(format.name), .about = std::string(format.about), .commit = "unknown"};
+    try {
+      format.read({file.path, file.text, file.field, records}, out);
+    } catch (const Error& fault) {
+      return fault;
+    }
+    return std::nullopt;
+  };
+  const std::optional<Error> why = fault_in(all);
+  if (!why) return out;
+  Records sound;
+  std::vector<TrialResult> lost;
+  for (const auto& record : all) {
+    const std::optional<Error> fault = fault_in({record});
+    if (!fault) {
+      sound.push_back(record);
+      continue;
+    }
+    if (out.trials.empty()) new_trial(out, record.second.path());
+    std::string_view what = parts_of(fault->what(), '\n').front();
+    if (what.starts_with(file.where() + ": ")) what.remove_prefix(file.where().size() + 2);
+    lost.push_back(std::move(out.trials.back()));
+    lost.back().launches.clear();
+    lost.back().remark = fmt::format("left out: {}", what);
+  }
+  if (sound.empty() || fault_in(sound) || out.trials.empty()) throw *why;
+  TrialPlaces places;
+  for (std::size_t i = 0; i < out.trials.size(); ++i) places.try_emplace(out.trials[i].key, i);
+  for (TrialResult& trial : lost) {
+    const auto [place, is_new] = places.try_emplace(trial.key, out.trials.size());
+    if (is_new) {
+      out.trials.push_back(std::move(trial));
+      continue;
+    }
+    TrialResult& same = out.trials[place->second];
+    if (same.remark.find("left out: ") == std::string::npos) add_remark(same, trial.remark);
+  }
+  return out;
+}
+
 }  // namespace
 
 Results read_any_results(const std::filesystem::path& file) { return results_in(read_file(file), file); }
@@ -239,12 +314,10 @@ Results results_in(const std::string& text, const std::filesystem::path& path) {
     const ResultFile whole{path, text, JsonField(file.value, path.string(), std::string(format.remedy))};
     if (!missing_in(whole, format).empty()) continue;
     if (file.why && format.about.empty() && !file.value.is_null()) throw *file.why;  // we write strict JSON
-    Results out{.suite = std::string(format.name), .about = std::string(format.about), .commit = "unknown"};
-    format.read(whole, out);
+    Results out = read_records(format, whole);
     if (out.trials.empty() && !format.row.empty()) {
-      const std::string_view rows = parts_of(format.marks.back().place, '.').front();
-      const auto found = file.value.is_object() ? whole.field.find(rows) : std::nullopt;
-      (found ? *found : whole.field).refuse(fmt::format("holds no {}", format.row));
+      const std::string_view rows = parts_of(format.records, '.').front();
+      (rows.empty() ? whole.field : whole.field.at(rows)).refuse(fmt::format("holds no {}", format.row));
     }
     number_equal_names(out);
     return out;

@@ -31,13 +31,15 @@ struct ResultFile {
   const std::filesystem::path& path;
   const std::string& text;
   JsonField field;
+  /// Those to read: items, with the "name" of what holds them, or members with their key.
+  std::vector<std::pair<std::string, JsonField>> records{};
 
   std::string where() const { return path.string(); }
 };
 
 /// A part of a file's structure by which its format is recognised.
 struct Mark {
-  /// `benchmarks.states`: a member, of the first item where `benchmarks` is an array; an empty array passes.
+  /// `benchmarks.states`: a member, of any item where `benchmarks` is an array; an empty array passes.
   /// For "a line", the beginnings that it may have, or parts behind a blank, between `|`, in what is no JSON.
   std::string_view place;
   std::string_view is;  ///< "an object", "an array", "a string", "a line", or the beginning of a schema
@@ -49,6 +51,9 @@ struct ResultFormat {
   std::string_view name;  ///< the suite of results that name none
   std::string_view about;
   std::vector<Mark> marks;  ///< all must hold
+  /// Where its records stand, as for a mark; empty: they are the file. One that cannot be read is left out,
+  /// with a remark, unless it is the last.
+  std::string_view records;
   std::string_view row;     ///< the name of a measurement, where a file without any is a fault
   std::string_view remedy;  ///< how to write such a file
   /// Fills results that have their name and about. Throws Error naming the file and the key or line at fault.

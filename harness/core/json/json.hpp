@@ -192,6 +192,7 @@ class JsonField {
   double number_or(std::string_view key, double fallback) const;
 
   const Json& value() const { return *value_; }
+  const std::string& path() const { return path_; }
   [[noreturn]] void refuse(const std::string& what) const;
 
  private:
