@@ -406,6 +406,42 @@ TEST_F(ForeignResults, OfGoAreItsLines) {
   EXPECT_EQ(bare.trials.at(0).launches.size(), 2U);
 }
 
+/// As `go test -json` writes a line that was printed, or a part of one.
+std::string go_event(const std::string& package, const std::string& printed) {
+  return Json{{"Time", "2026-01-02T03:04:05Z"},
+              {"Action", "output"},
+              {"Package", package},
+              {"Output", printed}}
+             .dump() +
+         "\n";
+}
+
+TEST_F(ForeignResults, OfGoMayBeEvents) {
+  const std::string events = R"({"Action": "start", "Package": "example.com/a"})"
+                             "\n" +
+                             go_event("example.com/a", "cpu: AMD EPYC\n") +
+                             go_event("example.com/a", "BenchmarkF/n=8\nBenchmarkF/n=8-2   \t") +
+                             go_event("example.com/b", "BenchmarkF/n=8-2 7 1e3 ns/op\n") +
+                             go_event("example.com/a", "     100\t        11.5 ns/op\t       5 B/op\n") +
+                             go_event("example.com/a", "BenchmarkF/n=8-2 \t 100\t 12.5 ns/op\nPASS\n") +
+                             R"({"Action": "pass", "Package": "example.com/a", "Elapsed": 1.2})" + "\n";
+  const Results read_events = read(events),
+                text = read(
+                    "pkg: example.com/a\ncpu: AMD EPYC\nBenchmarkF/n=8-2 100 11.5 ns/op 5 B/op\n"
+                    "BenchmarkF/n=8-2 100 12.5 ns/op\npkg: example.com/b\n"
+                    "BenchmarkF/n=8-2 7 1e3 ns/op\n");
+  EXPECT_EQ(read_events.suite, text.suite);
+  EXPECT_EQ(read_events.machine.facts, text.machine.facts);
+  ASSERT_EQ(read_events.trials.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(read_events.trials[i].key, text.trials[i].key);
+    EXPECT_EQ(read_events.trials[i].figures, text.trials[i].figures);
+    ASSERT_EQ(read_events.trials[i].launches.size(), text.trials[i].launches.size());
+    EXPECT_EQ(seconds_of(read_events.trials[i].launches.back()), seconds_of(text.trials[i].launches.back()));
+  }
+  EXPECT_THAT(reading(go_event("example.com/a", "PASS\n")), says("holds no line with ns/op"));
+}
+
 TEST_F(ForeignResults, OfCatch2AreItsMeansWithTheirBounds) {
   const Results results = read(R"(<?xml version="1.0" encoding="UTF-8"?>
 <Catch2TestRun name="b" rng-seed="1">
@@ -631,7 +667,9 @@ std::vector<OneFault> files_of_one_fault() {
 )",
        "a", "left out: [0]: has no \"iteration_count\""},
       {"asv", R"({"result_columns": ["result"], "results": {"time_a": 3, "time_b": [[1]]}})",
-       "results.time_a", "left out: results.time_a: is a number, must be an array"}};
+       "results.time_a", "left out: results.time_a: is a number, must be an array"},
+      {"Go", "{\"Action\": \"output\", \"Output\": 3}\n" + go_event("a", "BenchmarkF 1 2 ns/op\n"), "[0]",
+       "left out: [0].Output: is a number, must be a string"}};
 }
 
 TEST_F(ForeignResults, LeaveOutARecordThatCannotBeRead) {
@@ -668,10 +706,10 @@ TEST_F(ForeignResults, OfWhichNothingIsLeftAreRefused) {
 
 TEST_F(ForeignResults, OfAnUnknownKindAreRefused) {
   EXPECT_THAT(reading("{\"rows\": []}"), says("schema"));
-  EXPECT_THAT(
-      reading("{\"rows\": []}"),
-      says("\n  files of these are read: assay, Google Benchmark, pytest-benchmark, nvbench,\n"
-           "  hyperfine, benchdnn, JMH, criterion, cargo-criterion, asv, llama-bench, Go,\n  Catch2"));
+  EXPECT_THAT(reading("{\"rows\": []}"),
+              says("\n  files of these are read: assay, Google Benchmark, pytest-benchmark, nvbench,\n"
+                   "  hyperfine, benchdnn, JMH, criterion, cargo-criterion, asv, llama-bench, Go,\n  Go "
+                   "events, Catch2"));
   EXPECT_THAT(reading(""), says("results: is empty"));
   EXPECT_THAT(reading("perfect\n"),
               says("is neither JSON nor a text of a known format\n  files of these are"));

@@ -417,6 +417,19 @@ void read_go(const ResultFile& file, Results& out) {
   }
 }
 
+void read_go_events(const ResultFile& file, Results& out) {
+  std::map<std::string, std::string> printed;  // by each package: a line may come in several events
+  for (const auto& [ignored, event] : file.records) {
+    if (event.at("Action").text() == "output")
+      printed[event.text_or("Package", "")] += event.at("Output").text();
+  }
+  std::string text;
+  for (const auto& [package, lines] : printed)
+    text += fmt::format("{}{}\n", package.empty() ? "" : "pkg: " + package + "\n", lines);
+  out.suite = "Go";  // as of the text
+  read_go({file.path, text, file.field}, out);
+}
+
 void read_catch2(const ResultFile& file, Results& out) {
   std::string test;
   std::string_view rest = file.text;

@@ -96,7 +96,8 @@ double processor_seconds(TrialResult& trial, const JsonField& row, std::string_v
 
 // The readers, in harnesses.cpp and google_benchmark.cpp.
 ReadResults read_google_benchmark, read_hyperfine, read_pytest_benchmark, read_nvbench, read_benchdnn,
-    read_jmh, read_criterion, read_cargo_criterion, read_asv, read_llama_bench, read_go, read_catch2;
+    read_jmh, read_criterion, read_cargo_criterion, read_asv, read_llama_bench, read_go, read_go_events,
+    read_catch2;
 
 /// For tools that read JSON of Google Benchmark. Writes a repetition for each launch, named by the trial's
 /// key, with the median time of the launch's slices. A single launch has a repetition for each slice. Fields
