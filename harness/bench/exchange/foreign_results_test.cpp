@@ -280,6 +280,42 @@ TEST_F(ForeignResults, OfJmhAreTimesPerOperationWhateverItsMode) {
   EXPECT_THAT(forks.trials[0].remark, HasSubstr("some samples report no finite time above 0"));
 }
 
+/// As JMH writes mode "sample": bins [time, samples] of each iteration of each fork.
+std::string jmh_histogram(const std::string& forks) {
+  return R"([{"benchmark": "org.B.f", "mode": "sample", "primaryMetric": {"score": 4.0, "scoreUnit": "us/op",
+    "rawDataHistogram": )" +
+         forks + "}}]";
+}
+
+TEST_F(ForeignResults, OfJmhHaveTheMedianAndTheSpreadOfTheirHistograms) {
+  const std::string fork = "[[[3.0, 2000000], [2.0, 1000000]], [[9.0, 1000000]]]";
+  const TrialResult trial =
+      read(jmh_histogram(fmt::format("[{}, {}, [[[5.0, 2], [7.0, 1]]]]", fork, fork))).trials.at(0);
+  ASSERT_EQ(trial.launches.size(), 3U) << "a fork is a process";
+  const std::vector<double> seconds = seconds_of(trial.launches[0]);
+  ASSERT_EQ(seconds.size(), 21U) << "samples are not counted out";
+  EXPECT_EQ(std::ranges::count(seconds, seconds.front()), 5) << "a quarter";
+  EXPECT_DOUBLE_EQ(seconds[4], 2e-6);
+  EXPECT_DOUBLE_EQ(seconds[10], 3e-6);
+  EXPECT_DOUBLE_EQ(seconds[20], 9e-6);
+  std::vector<double> few = seconds_of(trial.launches[2]);
+  for (double& one : few) one *= 1e6;
+  EXPECT_THAT(few, ::testing::ElementsAre(5, 5, 7)) << "all of few";
+  EXPECT_THAT(trial.remark, ::testing::IsEmpty());
+  const TrialResult one = read(jmh_histogram("[" + fork + "]")).trials.at(0);
+  ASSERT_EQ(one.launches.size(), 2U) << "iterations of one fork";
+  EXPECT_DOUBLE_EQ(one.launches[1].at(0).seconds, 9e-6);
+}
+
+TEST_F(ForeignResults, OfJmhLeaveOutBinsThatAreNoTime) {
+  const TrialResult trial =
+      read(jmh_histogram(R"([[[[0.0, 2], [4.0, 2], ["NaN", 1], [5.0, -1], [6.0, 0]]]])")).trials.at(0);
+  EXPECT_EQ(trial.launches.at(0).size(), 2U);
+  EXPECT_THAT(trial.remark, HasSubstr("some samples report no finite time above 0"));
+  EXPECT_FALSE(is_measured(read(jmh_histogram("[[[]]]")).trials.at(0)));
+  EXPECT_THAT(reading(jmh_histogram("[[[[1.0, 2, 3]]]]")), says("rawDataHistogram[0][0][0][0]: is a number"));
+}
+
 TEST_F(ForeignResults, OfCriterionAreItsSamples) {
   std::filesystem::create_directories(folder_ / "fib/new");
   write_file(folder_ / "fib/new/sample.json",

@@ -60,6 +60,32 @@ std::vector<double> samples_in(const JsonField& array) {
   return out;
 }
 
+/// Adds bins, [time, samples], in lists of any depth.
+void add_bins(std::map<double, double>& out, const JsonField& at) {
+  const Json& bin = at.value();
+  if (bin.is_array() && bin.size() == 2 && !bin.items().front().is_array()) {
+    const std::vector<double> numbers = samples_in(at);
+    out[numbers[0] > 0 ? numbers[0] : 0] += numbers[1] > 0 ? numbers[1] : 0;
+  } else {
+    for (const JsonField& item : at.items()) add_bins(out, item);
+  }
+}
+
+/// The samples of a histogram; of many, quantiles at even steps, with the same median and spread.
+std::vector<double> samples_of_bins(const JsonField& bins) {
+  std::map<double, double> histogram;
+  add_bins(histogram, bins);
+  double all = 0, before = 0;
+  for (const auto& [time, count] : histogram) all += count;
+  const double wanted = std::min(all, 21.0);  // odd: the middle one is the median
+  std::vector<double> out;
+  for (const auto& [time, count] : histogram) {
+    before += count;
+    while ((static_cast<double>(out.size()) + 0.5) / wanted * all < before) out.push_back(time);
+  }
+  return out;
+}
+
 void note(Machine& machine, const char* fact, const std::string& value) {
   if (!value.empty() && fact_value(machine.facts, fact) != value)
     machine.facts.push_back({fact, value, true});
@@ -282,16 +308,21 @@ void read_jmh(const ResultFile& file, Results& out) {
       for (double& score : scores) score = is_rate ? 1 / score : score;
       return scores;
     };
-    const auto raw = metric.find("rawData");
-    const std::vector<JsonField> forks = raw ? raw->items() : std::vector<JsonField>();
+    const auto raw = metric.find("rawData"), counts = metric.find("rawDataHistogram");
+    const bool is_counted = counts && (!raw || raw->value().empty());
+    const auto all = is_counted ? counts : raw;
+    const std::vector<JsonField> forks = all ? all->items() : std::vector<JsonField>();
     if (const auto others = row.find("secondaryMetrics"))
       for (const auto& [name, other] : others->members())
         if (const Json* const score = other.value().find("score"); score != nullptr && score->is_number())
           trial.figures[name] = score->number();
     // Iterations tell of the noise within a fork alone, but are all that few forks have.
-    for (const JsonField& fork : forks)
-      add_samples(trial, times_of(samples_in(fork)), {.seconds = seconds},
-                  forks.size() < fewest_launches ? most_sample_launches : 1);
+    const bool are_few = forks.size() < fewest_launches, is_split = is_counted && are_few;
+    for (const JsonField& fork : forks) {
+      for (const JsonField& part : is_split ? fork.items() : std::vector{fork})
+        add_samples(trial, times_of(is_counted ? samples_of_bins(part) : samples_in(part)),
+                    {.seconds = seconds}, are_few && !is_counted ? most_sample_launches : 1);
+    }
     if (forks.empty()) {
       add_samples(trial, times_of({metric.number_or("score", 0)}), {.seconds = seconds});
       add_remark(trial, "holds no times of single iterations: its score counts as one process start");
