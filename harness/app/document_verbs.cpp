@@ -245,8 +245,8 @@ std::function<void(const OperatorCase&)> as_cases_of(const Registry& registry) {
 }  // namespace
 
 Outcome compare_verb(const CompareOptions& options) {
-  const Results before = read_any_results(options.before);
-  const Results after = read_any_results(options.after);
+  const std::vector<Results> both = read_compared({options.before, options.after});
+  const Results &before = both.front(), &after = both.back();
   Comparison comparison =
       compare(before, after, {.limit = options.limit, .limits = limits_in(options.limits, before, after)});
   const TrialsByKey earlier = by_key(before.trials), present = by_key(after.trials);
@@ -392,8 +392,8 @@ Outcome audit_verb(const AuditOptions& options, const Registry& registry) {
 
 Outcome history_verb(const HistoryOptions& options) {
   std::vector<NamedRun<Results>> runs;
-  for (const std::filesystem::path& file : options.results)
-    runs.push_back({file.filename().string(), read_any_results(file)});
+  for (Results& results : read_compared(options.results))
+    runs.push_back({options.results[runs.size()].filename().string(), std::move(results)});
   const std::optional<StoredLedger> stored = find_ledger(options.baselines, runs.front().run.suite);
   const History history = history_of(std::move(runs), {.limit = options.limit},
                                      stored ? stored->ledger.acceptances : std::vector<Acceptance>());

@@ -403,7 +403,8 @@ TEST_F(ForeignResults, OfLlamaBenchAreToldApartByTheirTests) {
   for (const std::string& text : {list, lines}) {
     const Results results = read(text);
     ASSERT_EQ(results.trials.size(), 2U);
-    EXPECT_EQ(results.trials[1].key, "llama.gguf [n_threads=8 type_k=f16 n_prompt=0 n_gen=128]");
+    EXPECT_EQ(results.trials[0].key, "llama.gguf pp512");
+    EXPECT_EQ(results.trials[1].key, "llama.gguf tg128") << "all else is alike";
     ASSERT_EQ(results.trials[1].launches.size(), 2U);
     EXPECT_DOUBLE_EQ(results.trials[1].launches[1][0].seconds, 2e-6);
   }
@@ -423,6 +424,44 @@ TEST_F(ForeignResults, OfLlamaBenchAreToldApartByAllThatIsNoMeasurement) {
   EXPECT_EQ(results.trials[0].key, "m.gguf [devices=CUDA0 no_op_offload=0]");
   EXPECT_EQ(results.trials[1].key, "m.gguf [devices=CUDA1 no_op_offload=0]");
   EXPECT_EQ(results.trials[2].key, "m.gguf [devices=CUDA0 no_op_offload=1]");
+}
+
+/// Rows of a file of llama-bench that differ in these members.
+std::string llama_rows(const std::vector<std::string>& rows) {
+  std::vector<std::string> out;
+  for (const std::string& members : rows)
+    out.push_back(R"({"model_filename": "m.gguf", "samples_ns": [1000], "n_prompt": 512, "n_gen": 64, )" +
+                  members + "}");
+  return fmt::format("[{}]", fmt::join(out, ", "));
+}
+
+/// Both files decide on names, or rows of different settings would be compared.
+TEST_F(ForeignResults, OfLlamaBenchHaveTheSameNamesInFilesThatAreCompared) {
+  const auto keys = [&](const std::vector<std::string>& before, const std::vector<std::string>& after) {
+    write_file(folder_ / "before", llama_rows(before));
+    write_file(folder_ / "after", llama_rows(after));
+    std::vector<std::vector<std::string>> out;
+    for (const Results& results : read_compared({folder_ / "before", folder_ / "after"})) {
+      out.emplace_back();
+      for (const TrialResult& trial : results.trials) out.back().push_back(trial.key);
+    }
+    return out;
+  };
+  using ::testing::ElementsAre;
+  const std::string eight = R"("n_threads": 8)", four = R"("n_threads": 4)";
+  EXPECT_THAT(keys({eight}, {four, eight}),
+              ElementsAre(ElementsAre("m.gguf pp512 tg64 [n_threads=8]"),
+                          ElementsAre("m.gguf pp512 tg64 [n_threads=4]", "m.gguf pp512 tg64 [n_threads=8]")));
+  EXPECT_THAT(keys({eight}, {four}),
+              ElementsAre(ElementsAre("m.gguf pp512 tg64"), ElementsAre("m.gguf pp512 tg64")))
+      << "a setting is compared";
+  const std::vector<Results> both = read_compared({folder_ / "before", folder_ / "after"});
+  EXPECT_THAT(compare(both[0], both[1], {}).differences, ElementsAre("n_threads: 8 -> 4"));
+  EXPECT_THAT(keys({R"("n_depth": 0, "model_size": 3)"}, {R"("n_depth": 4096, "model_size": 4)"}),
+              ElementsAre(ElementsAre("m.gguf pp512 tg64"), ElementsAre("m.gguf pp512 tg64 @ d4096")));
+  EXPECT_THAT(keys({R"("model_size": 3)", R"("model_size": 4)"}, {R"("model_size": 4)"}),
+              ElementsAre(::testing::SizeIs(2), ElementsAre("m.gguf pp512 tg64 [model_size=4]")))
+      << "models of one name";
 }
 
 TEST_F(ForeignResults, OfGoAreItsLines) {
@@ -704,6 +743,8 @@ std::vector<OneFault> files_of_one_fault() {
        "a", "left out: [0]: has no \"iteration_count\""},
       {"asv", R"({"result_columns": ["result"], "results": {"time_a": 3, "time_b": [[1]]}})",
        "results.time_a", "left out: results.time_a: is a number, must be an array"},
+      {"llama-bench", llama_rows({R"("n_threads": 8, "cpu_info": 3)", R"("n_threads": 4)"}),
+       "m.gguf pp512 tg64 [n_threads=8]", "left out: [0].cpu_info: is a number, must be a string"},
       {"Go", "{\"Action\": \"output\", \"Output\": 3}\n" + go_event("a", "BenchmarkF 1 2 ns/op\n"), "[0]",
        "left out: [0].Output: is a number, must be a string"}};
 }

@@ -409,10 +409,17 @@ void read_llama_bench(const ResultFile& file, Results& out) {
   for (const auto& [ignored, row] : file.records) {
     Details details = details_in(row);
     // Whatever is no measurement says what a row is, in versions to come as well.
-    static const std::regex measured("^(avg|stddev|samples|build)_|_info$|^test_time$|^model_filename$");
-    std::erase_if(details, [](const auto& one) { return std::regex_search(one.first, measured); });
-    const std::filesystem::path model = row.at("model_filename").text();
-    TrialResult& trial = new_trial(out, model.filename().string(), details);
+    static const std::regex others(
+        "^(avg|stddev|samples|build)_|_info$|^test_time$|^model_filename$|^n_(prompt|gen|depth)$");
+    std::erase_if(details, [](const auto& one) { return std::regex_search(one.first, others); });
+    std::string name = std::filesystem::path(row.at("model_filename").text()).filename().string();
+    for (const auto& [member, mark] :
+         {std::pair{"n_prompt", " pp"}, std::pair{"n_gen", " tg"}, std::pair{"n_depth", " @ d"}}) {
+      const Json* const tokens = row.value().find(member);
+      if (tokens != nullptr && tokens->dump() != "0") name += mark + tokens->dump();
+    }
+    TrialResult& trial = new_trial(out, name);
+    trial.settings = std::move(details);
     add_samples(trial, samples_in(row.at("samples_ns")), {.seconds = 1e-9});
     note(out.machine, "processor", row.text_or("cpu_info", ""));
     note(out.machine, "device", row.text_or("gpu_info", ""));

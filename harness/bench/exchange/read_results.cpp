@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace assay {
 namespace {
@@ -238,6 +239,39 @@ void number_equal_names(Results& results) {
   }
 }
 
+/// Puts settings into names where they differ among the rows of one of the files; else they are facts, in
+/// which files may differ. Those of a model follow from its name, unless rows of that name differ.
+std::vector<Results> with_settled_names(std::vector<Results> files) {
+  const auto scope_of = [](const TrialResult& trial, const std::string& setting) {
+    return setting.starts_with("model_") ? fmt::format("{} {}", trial.key, setting) : setting;
+  };
+  std::set<std::string> differ;
+  for (const Results& file : files) {
+    std::map<std::string, std::string> first;
+    for (const TrialResult& trial : file.trials) {
+      for (const auto& [setting, value] : trial.settings) {
+        const std::string scope = scope_of(trial, setting);
+        if (first.try_emplace(scope, value).first->second != value) differ.insert(scope);
+      }
+    }
+  }
+  for (Results& file : files) {
+    std::vector<Fact>& facts = file.machine.facts;
+    for (TrialResult& trial : file.trials) {
+      std::erase_if(trial.settings, [&](const auto& one) {
+        const std::string scope = scope_of(trial, one.first);
+        if (differ.contains(scope)) return false;
+        if (find_fact(facts, scope) == nullptr) facts.push_back({scope, one.second, false});
+        return true;
+      });
+      if (const Details told = std::exchange(trial.settings, {}); !told.empty())
+        trial.key = trial.operation = with_details(trial.key, told);
+    }
+    number_equal_names(file);
+  }
+  return files;
+}
+
 using Records = decltype(ResultFile::records);
 
 /// Returns the records at a place. An item without the list that it should hold stands for itself.
@@ -291,9 +325,11 @@ Results read_records(const ResultFormat& format, const ResultFile& file) {
   }
   if (sound.empty() || fault_in(sound) || out.trials.empty()) throw *why;
   TrialPlaces places;
-  for (std::size_t i = 0; i < out.trials.size(); ++i) places.try_emplace(out.trials[i].key, i);
+  for (std::size_t i = 0; i < out.trials.size(); ++i)
+    places.try_emplace(with_details(out.trials[i].key, out.trials[i].settings), i);
   for (TrialResult& trial : lost) {
-    const auto [place, is_new] = places.try_emplace(trial.key, out.trials.size());
+    const auto [place, is_new] =
+        places.try_emplace(with_details(trial.key, trial.settings), out.trials.size());
     if (is_new) {
       out.trials.push_back(std::move(trial));
       continue;
@@ -304,11 +340,8 @@ Results read_records(const ResultFormat& format, const ResultFile& file) {
   return out;
 }
 
-}  // namespace
-
-Results read_any_results(const std::filesystem::path& file) { return results_in(read_file(file), file); }
-
-Results results_in(const std::string& text, const std::filesystem::path& path) {
+/// Reads results whose names are not settled.
+Results unsettled(const std::string& text, const std::filesystem::path& path) {
   const Parsed file = parsed(text, path.string());
   for (const auto& [schema, remedy] : without_results) {
     const ResultFile whole{path, text, JsonField(file.value, path.string(), std::string(remedy))};
@@ -325,7 +358,6 @@ Results results_in(const std::string& text, const std::filesystem::path& path) {
       const std::string_view rows = parts_of(format.records, '.').front();
       (rows.empty() ? whole.field : whole.field.at(rows)).refuse(fmt::format("holds no {}", format.row));
     }
-    number_equal_names(out);
     return out;
   }
   if (const std::size_t lines = lines_before_json(text); file.why && lines > 0) {
@@ -339,6 +371,20 @@ Results results_in(const std::string& text, const std::filesystem::path& path) {
     throw Error(path.string(), "is neither JSON nor a text of a known format", known_formats());
   if (file.why) throw *file.why;
   refuse(file.value, {path, text, JsonField(file.value, path.string(), "")});
+}
+
+}  // namespace
+
+std::vector<Results> read_compared(const std::vector<std::filesystem::path>& files) {
+  std::vector<Results> out;
+  for (const std::filesystem::path& file : files) out.push_back(unsettled(read_file(file), file));
+  return with_settled_names(std::move(out));
+}
+
+Results read_any_results(const std::filesystem::path& file) { return results_in(read_file(file), file); }
+
+Results results_in(const std::string& text, const std::filesystem::path& path) {
+  return with_settled_names({unsettled(text, path)}).front();
 }
 
 TrialResult& new_trial(Results& results, const std::string& name, const Details& details) {

@@ -22,6 +22,9 @@ namespace assay {
 /// Reads results of assay or of another program in the table of read_results.cpp. The structure of the file
 /// tells its format. Throws Error naming the file and the key or line at fault.
 Results read_any_results(const std::filesystem::path& file);
+/// Reads files that are compared, so that trials have the same names in each. Settings that do not differ
+/// among the rows of any file are in no name, but facts of the machine.
+std::vector<Results> read_compared(const std::vector<std::filesystem::path>& files);
 /// Reads results from a text. Files that it names lie beside `path`.
 Results results_in(const std::string& text, const std::filesystem::path& path);
 

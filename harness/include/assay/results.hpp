@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -55,6 +56,8 @@ struct TrialResult {
   std::string note;              ///< of the case
   std::string workload;          ///< results of different workloads are not comparable
   std::filesystem::path file{};  ///< that holds the problem, as Case; in no stored results
+  /// Words and values that another program was run with, until names are settled; in no stored results.
+  std::vector<std::pair<std::string, std::string>> settings{};
   Cost cost;
   std::string skipped;  ///< why it did not run here; nothing below is set then
   bool failed = false;  ///< it ran, and `skipped` is the error that a foreign program reported of it
