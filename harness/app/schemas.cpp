@@ -1,4 +1,5 @@
 #include "app/output.hpp"
+#include "app/step_audit.hpp"
 #include "app/verbs.hpp"
 #include "assay/error.hpp"
 #include "bench/compare/words.hpp"
@@ -41,6 +42,8 @@ constexpr std::array formats{
                schema_of<PublishedClaims>},
     FileFormat{"verdicts", "what `assay report claims --json` writes", schema_of<ClaimsReport>},
     FileFormat{"audit", "what `assay report audit --json` writes", schema_of<AuditReport>},
+    FileFormat{"step-audit", "what `assay report audit --trace --json` writes", step_audit_schema},
+    FileFormat{"traced-step", "what `assay suite --json` writes", traced_step_schema},
     FileFormat{"history", "what `assay report history --json` writes", schema_of<History>},
     FileFormat{"gate", "what `assay gate --base … -o` and `assay wrap --base … -o` write",
                schema_of<TwoBuilds>},

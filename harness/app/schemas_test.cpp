@@ -1,6 +1,7 @@
 
 #include "app/known_verbs.hpp"
 #include "app/schema_faults_test.hpp"
+#include "app/step_audit.hpp"
 #include "app/verbs.hpp"
 #include "assay/compare.hpp"
 #include "assay/error.hpp"
@@ -89,6 +90,15 @@ std::vector<Sample> samples() {
                                     .before = &results,
                                     .files = {{"results.json", "0", "results"}},
                                     .find_variant = [](const auto&, const auto&) { return nullptr; }})));
+  const TracedStep step{.source = "trace.json",
+                        .steps = 1,
+                        .seconds = 2,
+                        .parts = {{.name = "aten::mm", .text = "o/n=1", .per_step = 1, .seconds = 1},
+                                  {.share = StepShare::loading, .name = "loading", .seconds = 1}},
+                        .notes = {"one"}};
+  written("step-audit", doc::to_json(document_of(StepAudit{
+                            .step = step, .rows = {{.part = step.parts.front()}}, .risks = {"one"}})));
+  written("traced-step", doc::to_json(document_of(step)));
   written("history", to_json(history_of({{"results.json", results}, {"later.json", results}}, {}, {})));
   written("limits", json_text(to_value(TrialLimits{{{"^BM_Parse/", 1.2}}})));
   written("examination", to_json(Examination{.findings = {{.topic = "memory", .text = "is there"}}}));

@@ -20,6 +20,7 @@ namespace {
 constexpr const char* usual_present = "/torch/";  // as ci/plugin/frameworks.py names its variants
 constexpr const char* by_trace = "the trace";
 constexpr double busy = 0.1;
+constexpr const char *audit_form = "assay.step_audit/1", *step_form = "assay.traced_step/1";
 
 void add(Interval& sum, const Interval& one) {
   sum.low += one.low;
@@ -204,9 +205,18 @@ StepAudit audited(TracedStep step, const Results& results, const Registry& regis
   return out;
 }
 
+Json step_audit_schema() {
+  return doc::schema_of(
+      {.schema = audit_form, .optional_lists = {"notes", "risks"}, .tables = {"cases", "rest"}});
+}
+
+Json traced_step_schema() {
+  return doc::schema_of({.schema = step_form, .optional_lists = {"notes"}, .tables = {"cases", "rest"}});
+}
+
 doc::Document document_of(const StepAudit& audit) {
   doc::Document out = about(audit.step, "Audit of the step in " + audit.step.source);
-  out.schema = "assay.step_audit/1";
+  out.schema = audit_form;
   const auto ahead = std::ranges::count_if(audit.rows, &StepAuditRow::is_ahead);
   out.kicker = std::move(out.outcome);
   out.outcome = fmt::format(
@@ -240,7 +250,7 @@ doc::Document document_of(const StepAudit& audit) {
 
 doc::Document document_of(const TracedStep& step) {
   doc::Document out = about(step, "The step in " + step.source);
-  out.schema = "assay.traced_step/1";
+  out.schema = step_form;
   doc::Table cases{
       .tag = "cases",
       .columns = doc::columns("<!case; operator; calls; !share = of the step [share]; call = a call [s]")};

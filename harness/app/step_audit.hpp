@@ -45,6 +45,9 @@ struct StepAudit {
 StepAudit audited(TracedStep step, const Results& results, const Registry& registry,
                   const std::string& present);
 
+Json step_audit_schema();   ///< of the JSON of an audit
+Json traced_step_schema();  ///< of that of a step alone
+
 doc::Document document_of(const StepAudit& audit);
 /// The step alone: the cases, and by name what no contract covers.
 doc::Document document_of(const TracedStep& step);

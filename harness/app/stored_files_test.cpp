@@ -116,6 +116,8 @@ constexpr std::array stored_forms{
                [](const std::filesystem::path& file) { claims_from_json(read_file(file), file.string()); }},
     StoredForm{"verdicts", "verdicts.json", never_read},
     StoredForm{"audit", "audit.json", never_read},
+    StoredForm{"step-audit", "step-audit.json", never_read},
+    StoredForm{"traced-step", "traced-step.json", never_read},
     StoredForm{"history", "history.json", never_read},
     StoredForm{
         "gate", "gate.json",
