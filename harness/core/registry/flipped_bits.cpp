@@ -145,10 +145,6 @@ namespace {
 void flip(ElementType type, std::byte* to, const std::byte* from, std::size_t size, FlippedBits bits,
           const FlipPattern* patterns) {
   if (size == 0) return;  // there may be no address
-  if (bits.below_two == 0) {
-    std::memmove(to, from, size);
-    return;
-  }
   const auto flip_all = [&]<class Bits>(const Format<Bits>& format) {
     HWY_DYNAMIC_DISPATCH(FlippingOf)
     (sizeof(Bits))(format.exponent, format.two, to, from, size, bits, patterns);
@@ -164,6 +160,7 @@ void copy_flipped(ElementType type, std::byte* to, const std::byte* from, std::s
 
 void copy_flipped(ElementType type, std::byte* to, const std::byte* from, std::size_t size, FlippedBits bits,
                   FlipPattern before, FlipPattern after) {
+  if (bits.below_two == 0) return flip(ElementType::i32, to, from, size, bits, nullptr);
   const std::array both{before, after};
   flip(type, to, from, size, bits, both.data());
 }
