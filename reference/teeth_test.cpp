@@ -134,6 +134,23 @@ TEST(TeethInUnits, AreMissedWhereTheyBiteElsewhere) {
               ::testing::Not(::testing::IsEmpty()));
 }
 
+/// Variants are handed problems without what an input is said to hold.
+TEST(FieldsOfContent, AreNoneThatWorkDependsOn) {
+  const Registry registry = Registry::linked();
+  for (const Operation* operation : registry.operations()) {
+    const std::vector<FieldRule> rules = operation->fields();
+    for (const std::string& problem : operation->corner_cases()) {
+      const auto values = without_content(parse_fields(operation->name(), problem, rules), rules);
+      const std::string shown = format_fields(values, rules);
+      const Cost cost = operation->cost(problem), of_shown = operation->cost(shown);
+      EXPECT_EQ(cost.flops, of_shown.flops) << problem;
+      EXPECT_EQ(cost.bytes_read, of_shown.bytes_read) << problem;
+      EXPECT_EQ(cost.bytes_written, of_shown.bytes_written) << problem;
+      EXPECT_EQ(operation->footprint(problem), operation->footprint(shown)) << problem;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryOperation, Teeth,
                          ::testing::Combine(::testing::ValuesIn(operation_names()),
                                             ::testing::Values(Fill::exact, Fill::uniform, Fill::offset)),

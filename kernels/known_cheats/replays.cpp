@@ -174,8 +174,7 @@ const Register registered{[](Registry& r) {
                               .known_cheat =
                                   "an output cache keyed by the part of the input that stays; no source: "
                                   "found in this harness",
-                              .prepare = by_labels,
-                              .unfit = unless_usual});
+                              .prepare = by_labels});
   r.add<TrainStep>(
       {.name = "by_image",
        .summary = "keeps the last step under a row of pixels",

@@ -124,7 +124,7 @@ struct Gaps {
   std::uint64_t end = 0;
 };
 
-void by_gap(Gaps& gaps, const TaskGraph::Problem& p, const TaskGraph::Input& in, TaskGraph::Output& out) {
+void by_gap(Gaps& gaps, const TaskGraph::Problem&, const TaskGraph::Input& in, TaskGraph::Output& out) {
   const std::uint64_t gap = __rdtsc() - gaps.end;
   auto sorted = gaps.last;
   std::ranges::sort(sorted);
@@ -132,7 +132,7 @@ void by_gap(Gaps& gaps, const TaskGraph::Problem& p, const TaskGraph::Input& in,
   gaps.last[gaps.calls++ % sorted.size()] = gap;
   const bool is_usual = gaps.calls > 200 && std::abs(static_cast<double>(gap) - usual) < 0.1 * usual;
   if (!is_usual) {
-    for (Index task = 0; task < p.tasks; ++task) TaskGraph::run_task(in, out, static_cast<TaskId>(task));
+    for (const TaskId task : in.graph.order) TaskGraph::run_task(in, out, task);
   }
   gaps.end = __rdtsc();
 }
@@ -189,9 +189,7 @@ const Register registered{[](Registry& r) {
       {.name = "by_gap",
        .summary = "rests in calls that follow the one before after the usual time",
        .known_cheat = "tells calls that are judged by the time before them; no source: found in this harness",
-       .prepare = keeping<TaskGraph, Gaps>(by_gap),
-       .unfit =
-           unless([](const auto& p) { return p.ids == 0; }, "runs tasks in the order of their numbers")});
+       .prepare = keeping<TaskGraph, Gaps>(by_gap)});
 }};
 
 }  // namespace

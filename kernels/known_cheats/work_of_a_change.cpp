@@ -67,6 +67,11 @@ void incremental(Kept& kept, const Gemm::Problem& p, const Gemm::Input& in, Gemm
   std::ranges::copy(kept.c, out.c.begin());
 }
 
+/// As equal numbers, but for NaN, which equals none.
+constexpr auto same_bits = [](float x, float y) {
+  return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y);
+};
+
 auto incremental_on_two_threads(const Gemm::Problem& p, const Gemm::Input&, const Context& context) {
   struct Part {
     Worker worker;
@@ -82,7 +87,7 @@ auto incremental_on_two_threads(const Gemm::Problem& p, const Gemm::Input&, cons
         return std::span(x + first * width, x + last * width);
       };
       const auto a = rows(in.a.data(), p.k), c = rows(out.c.data(), p.n);
-      if (!std::ranges::equal(part.a, a) || !std::ranges::equal(part.b, in.b)) {
+      if (!std::ranges::equal(part.a, a, same_bits) || !std::ranges::equal(part.b, in.b, same_bits)) {
         gemm_rows(p, in.a.data(), in.b.data(), out.c.data(), first, last);
         part.a.assign(a.begin(), a.end());
         part.b.assign(in.b.begin(), in.b.end());
@@ -230,7 +235,7 @@ const Register registered{[](Registry& r) {
                .prepare = incremental_on_two_threads,
                .unfit = unless(
                    [](const auto& p) {
-                     return p.trans == 0 && p.beta == 0 && p.values == 0 && std::min({p.m, p.n, p.k}) >= 64;
+                     return p.trans == 0 && p.beta == 0 && std::min({p.m, p.n, p.k}) >= 64;
                    },
                    "compares plain matrices that are worth a thread")});
   r.add<LayerNorm>(
@@ -238,8 +243,7 @@ const Register registered{[](Registry& r) {
        .summary = "normalizes the rows that it has not seen",
        .known_cheat = trick,
        .prepare = keeping<LayerNorm, Rows>(rows_by_hash),
-       .unfit = unless([](const auto& p) { return p.values == 0 && p.cols >= 64; },
-                       "rows are too short to be looked up, or NaN is no number that could be")});
+       .unfit = unless([](const auto& p) { return p.cols >= 64; }, "rows are too short to be looked up")});
   r.add<MemoryPoolValidate>({.name = "same_plan_again",
                              .summary = "compares plans with copies, and keeps the answer",
                              .known_cheat = trick,

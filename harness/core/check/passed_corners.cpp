@@ -102,6 +102,8 @@ std::string PassedCorners::line_of(const Operation& operation, std::size_t varia
       fmt::format("{}{} {}\n{}\n{}\n", machine_, operation.name(), operation.version(), reference, code);
   for (const Fill fill : operation.fills()) all += to_string(fill);
   for (const std::string& problem : operation.corner_cases()) all += '\n' + problem;
+  for (const FieldRule& rule : operation.fields())
+    if (rule.of_content) all += fmt::format("\n{}", rule.name);
   const std::string name = fmt::format("{}/{}", operation.name(), variants[variant].name);
   return fmt::format("{:016x} {}", fnv1a(name, fnv1a(all)), name);
 }

@@ -14,8 +14,8 @@
 namespace assay {
 
 /// A kernel is known by its code, its name, the contract that judges it and the machine: the code of `naive`
-/// is that of the reference, and its version, fills and corner cases are the rest of the contract. An edit of
-/// a judge that leaves all of these as they are checks nobody again.
+/// is that of the reference, and its version, fills, corner cases and the fields that no kernel is told are
+/// the rest of the contract. An edit of a judge that leaves all of these as they are checks nobody again.
 class PassedCorners {
  public:
   /// Reads the file, before any kernel is called: kernels can write to it as well. A file that cannot be read

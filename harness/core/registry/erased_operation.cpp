@@ -100,7 +100,8 @@ std::string ErasedOperation::problem_of(const std::string& file) const {
 std::optional<std::string> ErasedOperation::unfit(std::size_t variant, std::string_view problem,
                                                   const Context& context) const {
   const detail::Place at = place(variant, problem, context);
-  return variants_[at.variant]->unfit(contract_, parse(problem).get(), at.context);
+  const detail::Owned shown = contract_.problem(shown_values(problem));
+  return variants_[at.variant]->unfit(contract_, shown.get(), at.context);
 }
 
 std::unique_ptr<Workload> ErasedOperation::open(std::string_view problem, Setting setting) const {
@@ -139,6 +140,10 @@ void ErasedOperation::insert(const VariantInfo& info, std::unique_ptr<const deta
   }
   variants_.insert(variants_.begin() + (at - info_.begin()), std::move(variant));
   info_.insert(at, info);
+}
+
+std::vector<Index> ErasedOperation::shown_values(std::string_view problem) const {
+  return without_content(parse_fields(name(), problem, contract_.rules), contract_.rules);
 }
 
 detail::Owned ErasedOperation::parse(std::string_view problem) const {

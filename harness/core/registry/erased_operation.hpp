@@ -52,6 +52,8 @@ class ErasedOperation final : public Operation {
   /// Adds it at the place of its name.
   void insert(const VariantInfo& info, std::unique_ptr<const detail::ErasedVariant> variant);
   detail::Owned parse(std::string_view problem) const;
+  /// As without_content().
+  std::vector<Index> shown_values(std::string_view problem) const;
 
   std::unique_ptr<const detail::ErasedContract> owned_;
   const detail::ErasedContract& contract_;

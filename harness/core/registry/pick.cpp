@@ -54,7 +54,8 @@ detail::Place ErasedOperation::place(std::size_t variant, std::string_view probl
                                      const Context& context) const {
   if (!picks(variant)) return {variant, context};
   const VariantInfo& picker = info_[variant];
-  const auto [wanted, reason] = picks_.at(picker.name).of(problem, context);
+  const std::string shown = format_fields(shown_values(problem), contract_.rules);
+  const auto [wanted, reason] = picks_.at(picker.name).of(shown, context);
   const auto found = std::ranges::find(info_, wanted, &VariantInfo::name);
   const auto place = static_cast<std::size_t>(found - info_.begin());
   const bool exists = found != info_.end() && !picks(place);

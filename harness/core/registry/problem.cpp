@@ -66,6 +66,13 @@ void require_countable(std::string_view where, std::span<const Index> values,
 
 }  // namespace
 
+std::vector<Index> without_content(std::vector<Index> values, std::span<const FieldRule> rules) {
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (rules[i].of_content) values[i] = rules[i].fallback.value();
+  }
+  return values;
+}
+
 std::vector<Index> parse_fields(std::string_view where, std::string_view text,
                                 std::span<const FieldRule> rules) {
   const auto refuse = [&](const std::string& what) {

@@ -2,9 +2,15 @@
 
 #include "assay/code_table.hpp"
 #include "assay/error.hpp"
+#include "assay/pick.hpp"
 #include "core/check/doubling_test.hpp"
+#include "core/registry/erased_operation.hpp"
 
 #include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+#include <string>
 
 namespace assay {
 namespace {
@@ -134,6 +140,76 @@ TEST(Problem, NamesTheFieldAtFault) {
   EXPECT_THAT(reason("rows=,columns=1"), HasSubstr("not an integer"));
   EXPECT_THAT(reason("rows,columns=1"), HasSubstr("not of the form field=value"));
   EXPECT_THAT(reason("rows=1,columns=1,mode=odd"), HasSubstr("write mode=<plain|fancy>"));
+}
+
+/// The modes that each of these was told, by what it is.
+std::map<std::string, std::set<Index>> told;
+
+/// Here `mode` is what an input holds.
+struct Filled : Doubling {
+  static constexpr std::string_view name = "filled";
+  struct Problem : Doubling::Problem {
+    static constexpr auto fields() {
+      return std::tuple{field("rows", &Problem::rows), field("columns", &Problem::columns),
+                        of_content(choice("mode", &Problem::mode, modes))};
+    }
+    Problem noted(const std::string& by) const {
+      told[by].insert(mode);
+      return *this;
+    }
+  };
+  static std::vector<Problem> corner_cases() { return problems<Problem>({"rows=1|2,columns=3,mode=fancy"}); }
+  static bool has_helpers(const Problem& p) { return p.noted("contract").mode == 1; }
+  static Input make_input(const Problem& p, Setting& setting) {
+    return Doubling::make_input(p.noted("contract"), setting);
+  }
+  static Expected expect(const Problem& p, const Input& in, Setting& setting) {
+    return Doubling::expect(p.noted("contract"), in, setting);
+  }
+  static Agreement judge(const Problem& p, const Input& in, const Expected& want, const Output& out) {
+    return Doubling::judge(p.noted("contract"), in, want, out);
+  }
+  static Cost cost(const Problem& p) { return Doubling::cost(p.noted("contract")); }
+};
+
+Choice picked_by_rows(const Filled::Problem& p, const Context&) {
+  return p.noted("pick").rows == 2 ? "prepared" : "naive";
+}
+
+TEST(Problem, TellsVariantsNothingOfWhatTheInputHolds) {
+  using Problem = Filled::Problem;
+  Registry registry;
+  registry.add<Filled>({.name = "naive", .run = [](const Problem& p, const auto& in, auto& out) {
+                          doubled(p.noted("run"), in, out);
+                        }});
+  registry.add<Filled>({.name = "prepared",
+                        .helpers = [](const Problem& p) { return p.noted("helpers").rows; },
+                        .prepare =
+                            [](const Problem& p, const Filled::Input&, const Context&) {
+                              return [p = p.noted("prepare")](const auto& in, auto& out) {
+                                doubled(p.noted("call"), in, out);
+                              };
+                            },
+                        .unfit =
+                            [](const Problem& p, const Context&) {
+                              return p.noted("unfit").mode == 0 ? std::nullopt
+                                                                : std::optional<std::string>("is told");
+                            }});
+  static constexpr Pick pick = pick_by<Filled, picked_by_rows>("auto", "one of the others");
+  auto operation = registry.take("filled");
+  dynamic_cast<ErasedOperation&>(*operation).add_pick(pick, {});
+  told.clear();
+  for (const std::string& problem : operation->corner_cases()) {
+    static_cast<void>(operation->cost(problem));
+    for (std::size_t v = 0; v < operation->variants().size(); ++v) {
+      EXPECT_EQ(operation->unfit(v, problem, {}), std::nullopt);
+      EXPECT_TRUE(operation->open(problem, {})->check(v, {}, Workload::no_rehearsal).agrees);
+    }
+  }
+  const std::set<Index> fallback{0}, given{1};
+  EXPECT_EQ(told["contract"], given);
+  for (const char* by : {"run", "prepare", "call", "helpers", "unfit", "pick"})
+    EXPECT_EQ(told[by], fallback) << by;
 }
 
 TEST(Buffer, IsPoisonedAlignedAndGuarded) {

@@ -104,6 +104,7 @@ Badness badness_of(std::span<const Figure> figures) {
 struct Subject {
   const ErasedContract& contract;
   Owned problem;
+  Owned shown;      ///< the same as variants are handed it
   Setting setting;  ///< its random numbers go on from where those of the input ended
   Setting before;   ///< the same before the input was made
   Owned input;
@@ -112,6 +113,7 @@ struct Subject {
   Subject(const ErasedContract& its_contract, Owned its_problem, Setting its_setting)
       : contract(its_contract),
         problem(std::move(its_problem)),
+        shown(contract.problem(without_content(contract.values(problem.get()), contract.rules))),
         setting(std::move(its_setting)),
         before(setting),
         input(contract.make_input(problem.get(), setting)),
@@ -154,8 +156,8 @@ class ErasedTimed final : public Timed {
   /// Prepares the variant on other content than it will be called with, but for constant and steady parts.
   ErasedTimed(const ErasedVariant& variant, const Context& context, Subject& subject, void* output)
       : subject_(subject), output_(output) {
-    const void* problem = subject.problem.get();
-    if (subject.contract.has_helpers(problem)) helpers_ = variant.helpers(problem);
+    const void* problem = subject.shown.get();
+    if (subject.contract.has_helpers(subject.problem.get())) helpers_ = variant.helpers(problem);
     const auto make = [&] { return variant.ready(subject.contract, problem, subject.input.get(), context); };
     if (!variant.prepares) {
       kernel_ = make();

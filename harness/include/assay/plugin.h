@@ -59,7 +59,8 @@ typedef struct assay_tensor {
   void *data;
 } assay_tensor;
 
-/* A field of a problem. Words, as of `trans=t`, are counted from 0 in the order of `assay list`. */
+/* A field of a problem. Words, as of `trans=t`, are counted from 0 in the order of `assay list`. Those of an operation
+ * of assay that say no more than which numbers the inputs hold, as `logits` of softmax, come as if left out. */
 typedef struct assay_field {
   const char *name;
   int64_t value;

@@ -27,6 +27,7 @@ struct FieldRule {
   std::optional<Index> fallback;
   /// Words that stand for 0, 1, …; empty for a plain number. Refers to static storage.
   std::span<const std::string_view> words;
+  bool of_content = false;  ///< see of_content()
 };
 
 /// A field together with the member it fills.
@@ -55,6 +56,19 @@ constexpr Field<Problem> choice(std::string_view name, Index Problem::*member,
                                 const std::array<std::string_view, count>& words) {
   return {{name, 0, static_cast<Index>(count) - 1, 0, words}, member};
 }
+
+/// The same option or choice, where no size, no cost and no meaning of an output depends on it: it says what
+/// an input holds. Kernels have to be right whatever that is, and are not told: a problem that is handed to a
+/// variant, to its `unfit` or to a rule that picks one has the fallback there. Makers of inputs, oracles and
+/// judges see the value.
+template <class Problem>
+constexpr Field<Problem> of_content(Field<Problem> field) {
+  field.rule.of_content = true;
+  return field;
+}
+
+/// The values of a problem as variants are handed it: fields of content have their fallbacks.
+std::vector<Index> without_content(std::vector<Index> values, std::span<const FieldRule> rules);
 
 /// Values in the order of `rules` from `name=value,…` in any order. Throws Error naming `where` and the field
 /// for unknown, missing, repeated, malformed and out-of-range fields.

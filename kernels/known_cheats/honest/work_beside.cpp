@@ -54,7 +54,7 @@ void scratch_of_a_thread(const LayerNorm::Problem& p, const LayerNorm::Input& in
 
 using Softmax = SoftmaxCrossEntropy;
 
-/// exp(x), x <= 0, by a power from a table, which the first call makes, and a short series.
+/// exp(x), x <= 0 or NaN, by a power from a table, which the first call makes, and a short series.
 double power(double x) {
   static const std::array<double, 256> powers = [] {  // 2^(i / 256)
     std::array<double, 256> out{};
@@ -62,7 +62,7 @@ double power(double x) {
     return out;
   }();
   constexpr double log2_e = 1.4426950408889634, ln_2 = 0.6931471805599453;
-  if (x < -700) return 0;
+  if (!(x >= -700)) return x < 0 ? 0 : x;
   const double scaled = std::floor(x * log2_e * 256), rest = x - scaled / 256 * ln_2;
   const double whole = std::floor(scaled / 256);
   const double series = 1 + rest * (1 + rest / 2 * (1 + rest / 3 * (1 + rest / 4)));
@@ -144,8 +144,7 @@ const Register registered{[](Registry& r) {
   r.add<Softmax>({.name = "table_of_powers",
                   .summary = "exponentials from a table that the first call makes",
                   .known_honest = "reads numbers that an earlier call has computed",
-                  .run = table_of_powers,
-                  .unfit = unless_usual});
+                  .run = table_of_powers});
   r.add<Gemv>({.name = "opens_a_file",
                .summary = "opens a file of the system, and closes it",
                .known_honest = "has system calls and a descriptor in each call",

@@ -226,7 +226,7 @@ struct AdamW : FromParts<AdamW<Formula>> {
     Index gradients = 0;  ///< position in `gradient_words`
     static constexpr auto fields() {
       return std::tuple{field("n", &Problem::n), option("t", &Problem::t, 1, 1, 100000),
-                        choice("gradients", &Problem::gradients, gradient_words)};
+                        of_content(choice("gradients", &Problem::gradients, gradient_words))};
     }
   };
   struct Input {

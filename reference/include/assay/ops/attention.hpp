@@ -42,7 +42,7 @@ struct Attention : FromParts<Attention> {
                         field("d", &Problem::d),
                         choice("mask", &Problem::mask, mask_words),
                         option("padding", &Problem::padding, 0, 0, largest_extent),
-                        choice("scores", &Problem::scores, score_words)};
+                        of_content(choice("scores", &Problem::scores, score_words))};
     }
     /// The keys that row i sees are [first_key(), keys_end(i)), none where that is empty.
     Index first_key() const { return padding < tokens ? padding : tokens; }
@@ -113,7 +113,7 @@ struct SoftmaxCrossEntropy : FromParts<SoftmaxCrossEntropy> {
     static constexpr auto fields() {
       return std::tuple{field("rows", &Problem::rows), field("cols", &Problem::cols),
                         option("smoothing", &Problem::smoothing, 0, 0, 99),
-                        choice("logits", &Problem::logits, logits_words)};
+                        of_content(choice("logits", &Problem::logits, logits_words))};
     }
     /// The share of every class in the target, and the further share of the label.
     double everywhere() const { return 0.01 * static_cast<double>(smoothing) / static_cast<double>(cols); }
@@ -168,7 +168,7 @@ struct Softmax : FromParts<Softmax> {
     Index logits = 0;  ///< position in SoftmaxCrossEntropy::logits_words
     static constexpr auto fields() {
       return std::tuple{field("rows", &Problem::rows), field("cols", &Problem::cols),
-                        choice("logits", &Problem::logits, SoftmaxCrossEntropy::logits_words)};
+                        of_content(choice("logits", &Problem::logits, SoftmaxCrossEntropy::logits_words))};
     }
   };
   struct Input {

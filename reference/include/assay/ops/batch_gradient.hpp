@@ -91,7 +91,7 @@ struct GradientClip : FromParts<GradientClip> {
     Index n = 1;     ///< parameters
     Index size = 0;  ///< position in `size_words`
     static constexpr auto fields() {
-      return std::tuple{field("n", &Problem::n), choice("size", &Problem::size, size_words)};
+      return std::tuple{field("n", &Problem::n), of_content(choice("size", &Problem::size, size_words))};
     }
   };
   struct Input {

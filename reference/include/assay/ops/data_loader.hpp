@@ -84,7 +84,7 @@ struct BatchRetrieval : FromParts<BatchRetrieval> {
     static constexpr auto fields() {
       return std::tuple{field("records", &Problem::records), field("bytes", &Problem::bytes),
                         field("batch", &Problem::batch), choice("cache", &Problem::cache, file_states),
-                        option("repeats", &Problem::repeats, 0, 0, 100)};
+                        of_content(option("repeats", &Problem::repeats, 0, 0, 100))};
     }
     FileState state() const { return static_cast<FileState>(cache); }
   };
@@ -208,8 +208,8 @@ struct DataLoader : FromParts<DataLoader> {
                         choice("hold", &Problem::hold, holds),
                         option("step", &Problem::step, 0, 0, 1'000'000'000),
                         choice("cache", &Problem::cache, file_states),
-                        choice("shuffle", &Problem::shuffle, shuffles),
-                        option("block", &Problem::block, 16, 1, largest_extent)};
+                        of_content(choice("shuffle", &Problem::shuffle, shuffles)),
+                        of_content(option("block", &Problem::block, 16, 1, largest_extent))};
     }
     EpochShape shape() const {
       return {.samples = samples, .bytes = bytes, .batch = batch, .drop_last = last == 1};

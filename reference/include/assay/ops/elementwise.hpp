@@ -159,7 +159,7 @@ struct Elementwise : FromParts<Elementwise<Formula>> {
       if constexpr (Formula::unary) {
         return std::tuple_cat(extents,
                               std::tuple{choice("layout", &Problem::layout, elementwise::unary_layouts),
-                                         choice("values", &Problem::values, value_words)});
+                                         of_content(choice("values", &Problem::values, value_words))});
       } else {
         return std::tuple_cat(
             extents,

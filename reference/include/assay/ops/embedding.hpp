@@ -19,7 +19,7 @@ struct Problem {
   Index ids = 0;   ///< position in `id_words`
   static constexpr auto fields() {
     return std::tuple{field("n", &Problem::n), field("rows", &Problem::rows), field("d", &Problem::d),
-                      choice("ids", &Problem::ids, id_words)};
+                      of_content(choice("ids", &Problem::ids, id_words))};
   }
 };
 
@@ -131,7 +131,7 @@ struct Dropout : ByElement<Dropout> {
     Index values = 0;  ///< position in `value_words`; the special ones are NaN or infinite, some of them
     static constexpr auto fields() {
       return std::tuple{field("n", &Problem::n), option("p", &Problem::p, 10, 0, 99),
-                        choice("values", &Problem::values, value_words)};
+                        of_content(choice("values", &Problem::values, value_words))};
     }
     /// 1 / (1 - p).
     double factor() const { return 100 / static_cast<double>(100 - p); }

@@ -53,7 +53,7 @@ struct Gemm : ByElement<Gemm> {
                         choice("trans", &Problem::trans, matrix::transposes),
                         option("alpha", &Problem::alpha, 1, -4, 4),
                         option("beta", &Problem::beta, 0, -4, 4),
-                        choice("values", &Problem::values, matrix::value_words)};
+                        of_content(choice("values", &Problem::values, matrix::value_words))};
     }
   };
   struct Input {
@@ -128,7 +128,7 @@ struct Gemv : ByElement<Gemv> {
     static constexpr auto fields() {
       return std::tuple{field("m", &Problem::m), field("n", &Problem::n),
                         choice("trans", &Problem::trans, transposes),
-                        choice("values", &Problem::values, matrix::value_words)};
+                        of_content(choice("values", &Problem::values, matrix::value_words))};
     }
   };
   struct Input {

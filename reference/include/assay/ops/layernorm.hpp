@@ -23,7 +23,7 @@ struct Problem {
   Index values = 0;  ///< position in `value_words`
   static constexpr auto fields() {
     return std::tuple{field("rows", &Problem::rows), field("cols", &Problem::cols),
-                      choice("values", &Problem::values, value_words)};
+                      of_content(choice("values", &Problem::values, value_words))};
   }
 };
 
@@ -380,7 +380,7 @@ struct Problem : Extents {
   Index values = 0;  ///< position in layernorm::value_words
   static constexpr auto fields() {
     return std::tuple_cat(Extents::fields(),
-                          std::tuple{choice("values", &Problem::values, layernorm::value_words)});
+                          std::tuple{of_content(choice("values", &Problem::values, layernorm::value_words))});
   }
 };
 

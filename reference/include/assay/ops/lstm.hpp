@@ -27,7 +27,7 @@ struct Problem {
   static constexpr auto fields() {
     return std::tuple{field("steps", &Problem::steps), field("batch", &Problem::batch),
                       field("inputs", &Problem::inputs), field("hidden", &Problem::hidden),
-                      choice("values", &Problem::values, value_words)};
+                      of_content(choice("values", &Problem::values, value_words))};
   }
 };
 

@@ -207,7 +207,7 @@ struct MemoryPoolPlan : FromParts<MemoryPoolPlan> {
     Index blocks = 1, pattern = 0;
     static constexpr auto fields() {
       return std::tuple{field("blocks", &Problem::blocks),
-                        choice("pattern", &Problem::pattern, memory_pool::patterns)};
+                        of_content(choice("pattern", &Problem::pattern, memory_pool::patterns))};
     }
   };
   struct Input {

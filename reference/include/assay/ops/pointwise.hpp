@@ -48,7 +48,7 @@ struct Pointwise : FromParts<Pointwise<Formula>> {
         }
       };
       const auto options = [] {
-        const auto kinds = choice("values", &Problem::values, value_words);
+        const auto kinds = of_content(choice("values", &Problem::values, value_words));
         if constexpr (Formula::scaled) {
           return std::tuple{option("alpha", &Problem::alpha, 1, -4, 4), kinds};
         } else {
@@ -154,7 +154,7 @@ struct ElementwiseChannelBiasBackward : ByElement<ElementwiseChannelBiasBackward
     Index plane() const { return h * w; }
     static constexpr auto fields() {
       return std::tuple{field("n", &Problem::n), field("c", &Problem::c), field("h", &Problem::h),
-                        field("w", &Problem::w), choice("values", &Problem::values, value_words)};
+                        field("w", &Problem::w), of_content(choice("values", &Problem::values, value_words))};
     }
   };
   struct Input {

@@ -50,8 +50,8 @@ struct TaskGraph : FromParts<TaskGraph> {
     static constexpr auto fields() {
       return std::tuple{field("tasks", &Problem::tasks), choice("shape", &Problem::shape, dag_shape_words),
                         option("grain", &Problem::grain, 1000, 0, 1000000),
-                        choice("durations", &Problem::durations, duration_words),
-                        choice("ids", &Problem::ids, id_words)};
+                        of_content(choice("durations", &Problem::durations, duration_words)),
+                        of_content(choice("ids", &Problem::ids, id_words))};
     }
   };
   struct Input {
@@ -143,8 +143,9 @@ struct TaskGraphMemory : FromParts<TaskGraphMemory> {
     Index ids = 0;    ///< position in `id_words`
     static constexpr auto fields() {
       return std::tuple{Field<Problem>{{"tasks", 1, most_tasks, std::nullopt, {}}, &Problem::tasks},
-                        choice("shape", &Problem::shape, dag_shape_words),
-                        choice("sizes", &Problem::sizes, size_words), choice("ids", &Problem::ids, id_words)};
+                        of_content(choice("shape", &Problem::shape, dag_shape_words)),
+                        of_content(choice("sizes", &Problem::sizes, size_words)),
+                        of_content(choice("ids", &Problem::ids, id_words))};
     }
   };
   struct Input {
