@@ -116,6 +116,7 @@ void rows_by_hash(Rows& kept, const LayerNorm::Problem& p, const LayerNorm::Inpu
   if (!std::ranges::equal(kept.gamma, in.gamma) || !std::ranges::equal(kept.beta, in.beta)) {
     kept = {{}, {in.gamma.begin(), in.gamma.end()}, {in.beta.begin(), in.beta.end()}};
   }
+  decltype(kept.by_hash) seen_now;  // equal rows of one call are not the trick
   for (Index row = 0; row < p.rows; ++row) {
     std::uint64_t hash = 0;
     for (Index j = 0; j < p.cols; ++j)
@@ -127,9 +128,10 @@ void rows_by_hash(Rows& kept, const LayerNorm::Problem& p, const LayerNorm::Inpu
       out.rstd[row] = found->second.rstd;
     } else {
       layer_norm_row(p, in, out, row);
-      kept.by_hash[hash] = {{y, y + p.cols}, out.mean[row], out.rstd[row]};
+      seen_now[hash] = {{y, y + p.cols}, out.mean[row], out.rstd[row]};
     }
   }
+  kept.by_hash.merge(seen_now);
 }
 
 struct Plans {
