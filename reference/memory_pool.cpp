@@ -114,13 +114,14 @@ void MemoryPoolValidate::salt(const Problem&, const Input& in, std::string_view,
 
 void MemoryPoolValidate::salt(const Problem&, const Input& in, std::string_view, Index,
                               memory_pool::Request& element, Setting& setting) {
-  // A smaller block remains where it was: a plan that is valid stays so. A larger one may reach into another,
-  // which shows whether a kernel looks: two of them on average, so that most plans have one that does. A life
-  // within what it was is as safe, and shows who knows from before which blocks meet.
+  // A smaller block, and a life within what it was, keep a plan valid. A larger block may reach into another,
+  // which shows whether a kernel looks: two of them on average, so that most plans have one that does. It
+  // lives for one step, so that some meet nobody in it: who knows from before which blocks meet is wrong
+  // there.
   const bool grows = !setting.timed && setting.rng.integer(0, in.requests.size() - 1) < 2;
-  if (setting.rng.integer(0, 1) == 0) {
+  if (grows || setting.rng.integer(0, 1) == 0) {
     element.start = setting.rng.integer(element.start, element.end - 1);
-    element.end = setting.rng.integer(element.start + 1, element.end);
+    element.end = grows ? element.start + 1 : setting.rng.integer(element.start + 1, element.end);
   }
   element.bytes = grows ? element.bytes + 2 * memory_pool::alignment : setting.rng.integer(1, element.bytes);
 }

@@ -76,7 +76,7 @@ double half_digit(const std::string& text) {
 bool only_computes(const Answer& run) {
   constexpr double share = 0.05, start = 0.002;  // of its time, and seconds of exec
   const double others = run.cpu_seconds - run.first_thread_seconds,
-               waits = run.seconds - run.cpu_seconds - run.queued_seconds;
+               waits = run.seconds - run.cpu_seconds - run.queued_seconds - run.keeper_queued_seconds;
   return run.first_thread_seconds > 0 && others <= share * run.cpu_seconds + start &&
          waits <= share * run.cpu_seconds + start;
 }

@@ -262,8 +262,8 @@ class Side {
   /// Sides that are to do alike rehearse alike: none, where one of them is from before there was any.
   double rehearsal_seconds() const {
     if (!request_.policy.audited) return Workload::no_rehearsal;
-    // The slices that are timed next are judged as often.
-    return std::min(Workload::short_rehearsal,
+    // Few of the slices that are timed next are judged, where a trial is decided soon.
+    return std::min(5 * Workload::short_rehearsal,
                     rehearsal_before_timing(*operation_, fields_, request_.trials.size()));
   }
 

@@ -28,6 +28,8 @@
 #include <memory>
 #include <sstream>
 #include <system_error>
+#include <tuple>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -183,17 +185,23 @@ void reap(pid_t child) {
   }
 }
 
-/// In a keeper: reads how long the first thread of a process that has ended ran and was queued.
-void note_first_thread(pid_t ended, Spent& spent) {
+/// In a keeper: how long the first thread of a process ran and was queued; "self" is the keeper's own.
+std::pair<double, double> scheduled_seconds(const char* process) {
   std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "/proc/%d/schedstat", ended);
+  std::snprintf(text.data(), text.size(), "/proc/%s/schedstat", process);
   const Descriptor file(open(text.data(), O_RDONLY | O_CLOEXEC));
-  if (file.value() < 0) return;
+  if (file.value() < 0) return {};
   const ssize_t count = read(file.value(), text.data(), text.size() - 1);
   text[static_cast<std::size_t>(std::max<ssize_t>(count, 0))] = '\0';
   char* rest = text.data();
-  spent.first_thread_seconds = 1e-9 * static_cast<double>(std::strtoull(rest, &rest, 10));
-  spent.queued_seconds = 1e-9 * static_cast<double>(std::strtoull(rest, &rest, 10));
+  const double ran = 1e-9 * static_cast<double>(std::strtoull(rest, &rest, 10));
+  return {ran, 1e-9 * static_cast<double>(std::strtoull(rest, &rest, 10))};
+}
+
+void note_first_thread(pid_t ended, Spent& spent) {
+  std::array<char, 16> process{};
+  std::snprintf(process.data(), process.size(), "%d", ended);
+  std::tie(spent.first_thread_seconds, spent.queued_seconds) = scheduled_seconds(process.data());
 }
 
 /// Memory through which a keeper reports it.
@@ -228,6 +236,7 @@ double processor_seconds(const rusage& used) {
   }
   setpgid(program, program);
   told.close();
+  const double queued_before = scheduled_seconds("self").second;
   int status = SIGKILL;
   std::optional<Clock::time_point> last;  // until those that were asked to end may run
   for (bool ended = false;;) {
@@ -248,6 +257,7 @@ double processor_seconds(const rusage& used) {
     while ((found = wait4(-1, &found_status, WNOHANG, &used)) > 0) {
       if (found != program) continue;
       spent.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      spent.keeper_queued_seconds = scheduled_seconds("self").second - queued_before;
       spent.cpu_seconds = processor_seconds(used);
       spent.peak_bytes = 1024 * static_cast<double>(used.ru_maxrss);
       ended = true;

@@ -155,7 +155,8 @@ struct Spent {
   /// Seconds in which its first thread ran, and in which that waited for a processor; 0 where the system does
   /// not say.
   double first_thread_seconds = 0, queued_seconds = 0;
-  double peak_bytes = 0;  ///< of memory that it or one of those children had at a time
+  double keeper_queued_seconds = 0;  ///< in which who takes these times waited for a processor
+  double peak_bytes = 0;             ///< of memory that it or one of those children had at a time
 };
 
 struct Answer : Spent {
