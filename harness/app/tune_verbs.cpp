@@ -97,7 +97,7 @@ std::string present_of(const TuneRecord& record) {
   return fmt::format("{}, {}", record.words.present, present.in_use.empty() ? present.name : present.in_use);
 }
 
-/// What follows from a ruling: lines for the terminal, and JSON where a file does not hold the record.
+/// Lines for the terminal that follow from a ruling, and JSON where a file does not hold the record.
 struct Told {
   std::string lines, json;
 };

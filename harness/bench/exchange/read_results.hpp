@@ -34,7 +34,7 @@ struct ResultFile {
   const std::filesystem::path& path;
   const std::string& text;
   JsonField field;
-  /// Those to read: items, with the "name" of what holds them, or members with their key.
+  /// Records to read: items, with the "name" of what holds them, or members with their key.
   std::vector<std::pair<std::string, JsonField>> records{};
 
   std::string where() const { return path.string(); }

@@ -17,11 +17,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::uint64_t place_factor = 0x9e3779b97f4a7c15U;  // odd
 
-/// Places of as many numbers as a vector holds, each times an odd number, and the seed.
+/// Places of as many numbers as a vector holds, each times an odd number, and the seed; zeros, which stay
+/// zeros when they are mixed, where there is no pattern.
 template <class Bits>
 void FirstPlaces(FlipPattern pattern, std::size_t lanes, Bits* out) {
   for (std::size_t i = 0; i < lanes; ++i)
-    out[i] = static_cast<Bits>((pattern.first + i) * place_factor + pattern.seed);
+    out[i] =
+        pattern.seed == 0 ? Bits{0} : static_cast<Bits>((pattern.first + i) * place_factor + pattern.seed);
 }
 
 /// Bits that follow from such a place: Marsaglia, Xorshift RNGs, Journal of Statistical Software 8(14), 2003.
@@ -46,26 +48,25 @@ void FlipAll(std::uint64_t exponent, std::uint64_t two, std::byte* to, const std
              large = all(bits.of_others);
   const std::size_t lanes = hn::Lanes(d), count = size / sizeof(Bits);
   Place first[HWY_MAX_BYTES / sizeof(Bits)] = {};
-  // Where one of two patterns is none, the other is all that differs; of no number where both are.
   const auto places = [&](int which) HWY_ATTR {
     if (patterns != nullptr) FirstPlaces(patterns[which], lanes, first);
     return hn::LoadU(of_places, first);
   };
+  const auto step_of = [&](int which) HWY_ATTR {
+    const bool is_none = patterns == nullptr || patterns[which].seed == 0;
+    return hn::Set(of_places, is_none ? Place{0} : static_cast<Place>(lanes * place_factor));
+  };
   auto before = places(0), after = places(1);
-  const auto step = hn::Set(of_places, static_cast<Place>(lanes * place_factor));
-  const auto chosen = [&](bool is_pattern, auto place)
-                          HWY_ATTR { return is_pattern ? Mixed(place) : hn::Zero(of_places); };
-  const bool had = patterns != nullptr && patterns[0].seed != 0,
-             has = patterns != nullptr && patterns[1].seed != 0;
+  const auto step_before = step_of(0), step_after = step_of(1);
   const auto flip = [&](const Bits* in, Bits* out) HWY_ATTR {
     const auto number = hn::LoadU(d, in);
     const auto its = hn::And(number, exponents);
     const auto fixed = hn::Or(hn::Eq(its, hn::Zero(d)), hn::Eq(its, exponents));
     auto flips = hn::IfThenZeroElse(fixed, hn::IfThenElse(hn::Lt(its, twos), any, large));
     if (patterns != nullptr) {
-      flips = hn::And(flips, hn::BitCast(d, hn::Xor(chosen(had, before), chosen(has, after))));
-      before = hn::Add(before, step);
-      after = hn::Add(after, step);
+      flips = hn::And(flips, hn::BitCast(d, hn::Xor(Mixed(before), Mixed(after))));
+      before = hn::Add(before, step_before);
+      after = hn::Add(after, step_after);
     }
     hn::StoreU(hn::Xor(number, flips), d, out);
   };

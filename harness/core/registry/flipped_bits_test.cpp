@@ -92,7 +92,7 @@ void expect_patterns(ElementType type, Bits one) {
   const std::set<Bits> different(has_first.begin(), has_first.end());
   EXPECT_GT(different.size(), 30U) << sizeof(Bits) << " bytes, of 64 patterns of six bits";
   for (const Bits number : has_first) EXPECT_EQ((number ^ one) & ~Bits{0x3f}, 0);
-  // What turned to another place has the pattern of that place.
+  // A number that turned to another place has the pattern of that place.
   const FlipPattern there{.seed = 7, .first = 5 + turned};
   EXPECT_THAT(copied(has_first, turned, there, second),
               ElementsAreArray(copied(numbers, turned, none, second)));
