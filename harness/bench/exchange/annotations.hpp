@@ -18,8 +18,7 @@ namespace assay {
 /// every run, so that GitLab recognises new findings.
 std::string gitlab_code_quality(const PullRequest& page, const std::string& elsewhere);
 
-/// GitHub shows ten errors of a step and silently drops the others: nine are written, and a tenth counts the
-/// rest.
+/// GitHub shows ten errors of a step and drops others silently: nine are written, a tenth counts the rest.
 inline constexpr std::size_t most_annotations = 9;
 
 /// GitHub refuses a summary of more than 1,024 KiB, and shows none of it then.
@@ -35,8 +34,7 @@ std::string github_outputs(const Comparison& comparison, const std::string& verd
 /// Writes a test case for each verdict, and a failing one for each objection. Slower, wrong and impossible
 /// trials fail, with the types `regression`, `disagreement` and `impossible`, the interval, the limit and the
 /// command that repeats them. Trials that could not be judged are skipped, with the reason. `command` repeats
-/// the run; `-k` follows it. Names may come from an untrusted change: characters that XML cannot hold are
-/// replaced.
+/// the run; `-k` follows it. Names may come from an untrusted change: what XML cannot hold is replaced.
 ///
 /// `undecided` says why no verdict was reached. It becomes a test case with an error, since a file with
 /// skipped cases alone looks green.

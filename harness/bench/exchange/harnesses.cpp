@@ -489,8 +489,7 @@ void read_catch2(const ResultFile& file, Results& out) {
   }
 }
 
-// A command is a trial, and each of its runs a launch. A command that failed under --ignore-failure is a
-// failed trial.
+// A command is a trial, a failed one if it failed under --ignore-failure, and each of its runs a launch.
 void read_hyperfine(const ResultFile& file, Results& out) {
   for (const auto& [ignored, command] : file.records) {
     TrialResult& trial = new_trial(out, command.at("command").text(), details_in(command.find("parameters")));

@@ -1,6 +1,5 @@
 /// Files of results of any program, read as ours so that they can be compared and followed over time; and
-/// ours as Google Benchmark writes its own. One table, in read_results.cpp, has a row for each format that is
-/// read.
+/// ours as Google Benchmark writes its own. A table in read_results.cpp has a row for each format.
 ///
 /// Each repetition is a launch: a run of a command, a line of a log, a round of a test. Those of one process
 /// share its luck, which shows in how far the rows of a file moved apart.
@@ -28,8 +27,7 @@ std::vector<Results> read_compared(const std::vector<std::filesystem::path>& fil
 /// Reads results from a text. Files that it names lie beside `path`.
 Results results_in(const std::string& text, const std::filesystem::path& path);
 
-/// A file to read. `field` is its whole value, null where the text is no JSON. Messages end with the remedy
-/// of the format.
+/// A file to read. `field` is its value, null where it is no JSON. Messages end with the format's remedy.
 struct ResultFile {
   const std::filesystem::path& path;
   const std::string& text;

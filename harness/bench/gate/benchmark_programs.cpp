@@ -70,8 +70,7 @@ class Silence {
   Steady::time_point since_ = Steady::now();
 };
 
-/// Returns the answer of a program that is asked to list its benchmarks; nothing if it does not take the
-/// question.
+/// Returns the answer of a program asked to list its benchmarks; nothing if it does not take the question.
 std::optional<std::string> listing_of(const fs::path& program, const std::vector<std::string>& arguments,
                                       const std::string& filter, const std::string& suffix,
                                       const Hooks& hooks) {
@@ -310,8 +309,7 @@ class BenchmarkLaunch {
     return times_in(read_file(results), programs_[side]->program.string(), directions_);
   }
 
-  /// Returns the side that reported the fewest benchmarks. If all hang, that is the base: the head is not to
-  /// blame then.
+  /// The side that reported the fewest benchmarks. If all hang, that is the base: the head is not to blame.
   std::size_t last_of(std::vector<std::size_t> sides) const {
     std::ranges::sort(sides);
     return *std::ranges::min_element(sides, {}, [&](std::size_t side) { return reported_by(side).size(); });

@@ -17,15 +17,13 @@ struct BenchmarkProgram {
   std::filesystem::path program;
   std::vector<std::string> arguments;   ///< before those of Google Benchmark
   std::vector<std::string> benchmarks;  ///< in the order in which they run
-  /// Behind seconds in --benchmark_min_time: Google Benchmark 1.7 takes none, and later versions may ask for
-  /// "s".
+  /// Behind seconds in --benchmark_min_time: Google Benchmark 1.7 takes none, later versions may ask for "s".
   std::string seconds_suffix;
   bool runs_copied = true;     ///< a copy of the file runs elsewhere, too
   double startup_seconds = 0;  ///< until it has listed them
 };
 
-/// Seconds without the end of a benchmark after which a program counts as hanging, unless the user gave a
-/// limit.
+/// Seconds without the end of a benchmark after which a program hangs, unless the user gave a limit.
 inline constexpr double usual_benchmark_limit = 60;
 
 /// Asks a program with these arguments which benchmarks `filter`, an expression of Google Benchmark, selects.
@@ -39,8 +37,7 @@ std::optional<BenchmarkProgram> asked(const std::filesystem::path& program,
 /// False for scripts, and for programs that look for libraries beside themselves.
 bool load_alike(const std::filesystem::path& base, const std::filesystem::path& head);
 
-/// Throws Error naming the budget that the start-ups of these sides and their benchmarks need, if it is not
-/// `run`'s.
+/// Throws Error naming the budget that start-ups of these sides and their benchmarks need, if `run` lacks it.
 void require_time_for(const BenchmarkProgram& program, const TwoBuilds& run);
 
 /// The lines of `listing` without those of `chatter`, which the program prints even when nothing is selected.
@@ -73,8 +70,7 @@ using CounterDirections = std::map<std::string, Figure::Better>;
 CounterDirections directions_of(const std::vector<std::string>& given);
 
 /// Reads the times in a results file, by the clock that each benchmark asked for, and the counters that have
-/// a direction. If the program broke off, the file gives the times of the benchmarks before that. Throws
-/// Error naming `where`.
+/// a direction. If the program broke off, those of the benchmarks before that. Throws Error naming `where`.
 ReportedTimes times_in(const std::string& results, const std::string& where,
                        const CounterDirections& directions = {});
 

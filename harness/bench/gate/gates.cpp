@@ -150,8 +150,7 @@ Build build_of(const Programs& programs, const Description& description) {
           .layout_remark = programs.layout_remark};
 }
 
-/// Has each side check the corner cases of what is about to be timed. Programs from before they could answer
-/// without verdicts.
+/// Has each side check the corner cases of what is about to be timed. Older programs answer without verdicts.
 void ask_for_corners(std::vector<PairedTrial>& trials, const BuildsGateRequest& request,
                      DescriptionRequest question, const Hooks& hooks) {
   for (const PairedTrial& trial : trials) {
@@ -278,8 +277,7 @@ BaselineGate gate_against_baseline(const BaselineGateRequest& request, const Reg
   }
   out.outcome =
       outcome_of(results, out.comparison, out.compared ? Against::baseline : Against::nothing, rules.failing);
-  // To a gate a machine with another build or other settings is a new one; the comparison lists the
-  // differences.
+  // A machine with another build or other settings is new to a gate; the comparison lists the differences.
   const bool uncompared = out.outcome.word == Word::measured ||
                           (out.outcome.word == Word::not_comparable && !out.comparison.comparable);
   if (uncompared) end_uncompared(out, request);

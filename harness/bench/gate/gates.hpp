@@ -1,6 +1,5 @@
 /// Gates: against the baseline of this machine, and of two programs, whose trials are matched and sampled in
-/// turns, with pointers to what became slower. Outcomes are the same for samples just taken and for stored
-/// ones.
+/// turns, with pointers to what became slower. Stored samples give the same outcomes.
 #pragma once
 
 #include "assay/pipeline.hpp"
@@ -93,8 +92,7 @@ struct HotSymbol {
 };
 
 /// Where a program spends the time of one trial, by the sampling profiler `perf`, largest share first.
-/// Nothing if there is no `perf`, it may not sample here, or the program failed: a missing profile is no
-/// fault.
+/// Nothing without `perf`, where it may not sample, or the program failed: a missing profile is no fault.
 std::optional<std::vector<HotSymbol>> hot_symbols(const std::filesystem::path& program,
                                                   const TrialRequest& trial, std::uint64_t seed,
                                                   const Hooks& hooks);

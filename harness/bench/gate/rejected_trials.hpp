@@ -20,8 +20,7 @@ MeasureRoof roof_of_one_thread(const Machine& machine);
 
 /// Leaves out trials of which a side is faster than floor_of(): impossible if it is the head, not comparable
 /// if it is the base. Ratios need no roof, so that it is measured, into `roofs`, only if a time is
-/// suspiciously short, and again as long as a trial lies below its floor. Roofs from an earlier gate are
-/// kept.
+/// suspiciously short, and again while a trial lies below its floor. Roofs from an earlier gate are kept.
 void leave_out_impossible(TwoBuilds& run, std::vector<Roof>& roofs, const Registry& registry,
                           const MeasureRoof& measure);
 

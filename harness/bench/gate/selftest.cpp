@@ -28,8 +28,7 @@ std::string share_text(std::size_t hits, std::size_t trials) {
   return fmt::format("{} of {} [{:.1f} %, {:.1f} %]", hits, trials, 100 * share.low, 100 * share.high);
 }
 
-/// Compute from 4 FLOPs per byte on: what a core of today needs to keep its arithmetic busy from its second
-/// cache.
+/// Compute from 4 FLOPs per byte on: what keeps the arithmetic of a core of today busy from its second cache.
 Bound bound_of(const Cost& cost) {
   constexpr double flops_per_byte = 4;
   return cost.flops >= flops_per_byte * (cost.bytes_read + cost.bytes_written) ? Bound::compute

@@ -51,8 +51,7 @@ struct SelfTest {
   std::string raw_hash;  ///< FNV-1a of all finished gates, as lines; empty when nobody keeps them
   std::vector<SelfTestRun> runs;
   std::vector<double> asked;  ///< slow-downs that were to be planted; empty where that is not known
-  /// Trials that crashed, hung, disagreed or were faster than any kernel can be, and were left out from then
-  /// on; each once.
+  /// Trials that crashed, hung, disagreed or were impossibly fast, and were left out from then on; each once.
   std::vector<Finding> faults;
   std::size_t interrupted = 0;  ///< gates that were left out, since they were not finished
 };
@@ -74,9 +73,8 @@ struct SelfTestRequest {
   MeasureRoof roof = roof_of_one_thread(this_machine());
 };
 
-/// Runs gates without plants, then those with plants, until the user interrupts; an interrupted gate does not
-/// count. What was at fault in one gate is not tried in the next. Throws Error when the filter selects
-/// nothing.
+/// Runs gates without plants, then with plants, until the user interrupts; an interrupted gate does not
+/// count. What was at fault in one is not tried in the next. Throws Error when the filter selects nothing.
 SelfTest run_selftest(const SelfTestRequest& request, const Registry& registry, const Hooks& hooks);
 
 /// Lines that SelfTestRequest::keep got, of one self-test or several, behind the name of their file.

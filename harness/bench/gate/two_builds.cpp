@@ -1,5 +1,4 @@
-// Matches two builds, samples them in rounds, and decides. Times come in through a function, so that tests
-// need no clock.
+// Matches two builds, samples them in rounds, and decides. Times come from a function: tests need no clock.
 #include "bench/gate/two_builds.hpp"
 
 #include "bench/compare/words.hpp"
@@ -91,9 +90,8 @@ std::vector<std::size_t> open_trials(const TwoBuilds& run, const std::vector<std
 constexpr double launch_overhead = 2;
 
 /// Trials whose calls are so long that the screen would not end within its share, longest first, are left
-/// alone after the first launch. That launch itself is no measure of builds, whose variants it checked as
-/// well. Of other programs it is, and nothing is shorter than it: there the fewest launches that may decide
-/// count.
+/// alone after the first launch. That launch is no measure of builds, whose variants it checked as well. Of
+/// other programs it is, and nothing is shorter than it: there the fewest launches that may decide count.
 void drop_the_longest(const TwoBuilds& run, double seconds_left, double took,
                       std::vector<std::size_t>& trials) {
   constexpr double fewest_launches = 5;

@@ -51,8 +51,7 @@ struct Build {
 enum LaunchSide : std::size_t { base_side, head_side, control_side };
 inline constexpr std::size_t launch_sides = 3;
 
-/// One launch of one trial: seconds per call in each slice of each side. Slices of the same number ran
-/// together.
+/// One launch of one trial: seconds per call in each slice of each side. Slices of one number ran together.
 struct PairedLaunch {
   std::vector<double> base, head, control;
   std::size_t base_link = 0, head_link = 0;
@@ -80,8 +79,7 @@ struct PairedTrial {
   TrialRequest trial;
   std::vector<Occurrence> occurrences;  ///< in every suite that has this case and steps per epoch
   std::string base_code, head_code;
-  /// Why it is not in the tested family: identical code, another workload, skipped, on one side only, a
-  /// fault.
+  /// Why not in the tested family: identical code, another workload, skipped, on one side only, a fault.
   Finding left_out;  ///< `why` is empty for the tested family
   std::vector<PairedLaunch> launches;
   Allocations base_allocations, head_allocations;  ///< of one call
@@ -151,10 +149,9 @@ TrialLogs logs_of(const PairedTrial& trial);
 /// Runs one launch of the trials with these positions, and appends to their `launches`.
 using PairedSample = std::function<void(TwoBuilds&, const std::vector<std::size_t>& trials, int launch)>;
 
-/// Samples the screen, then the undecided trials until all are decided, the looks are used up or the budget
-/// is spent. Drops trials whose calls are too long for the screen after the first launch, unless one process
-/// start reports all trials `together`, as a command does that prints several times: dropping would save
-/// nothing.
+/// Samples the screen, then the undecided trials until all are decided, or looks or budget are spent. Drops
+/// trials whose calls are too long for the screen after the first launch, unless one process start reports
+/// all trials `together`, as a command does that prints several times: dropping would save nothing.
 void sample_two_builds(TwoBuilds& run, const PairedSample& sample, const Hooks& hooks, bool together = false);
 
 /// Two real programs, for paired_launches().
@@ -238,8 +235,7 @@ using ReportedTimes = std::map<std::string, Reported>;
 /// Appends what a later start of the same side reported.
 void append(ReportedTimes& all, ReportedTimes later);
 
-/// The names of both as trials. Those that one side lacks, and those that mean several things, are left out
-/// with the reason.
+/// Names of both as trials. Those that one side lacks, or that are ambiguous, are left out with the reason.
 std::vector<PairedTrial> matched(const std::vector<std::string>& base, const std::vector<std::string>& head);
 
 inline constexpr std::array<std::string_view, launch_sides> launch_side_names{"base", "head", "control"};
@@ -266,8 +262,7 @@ struct PatiencePolicy {
 /// are too few to tell.
 double wanted_patience(const PairedTrial& trial, const PatiencePolicy& policy);
 
-/// Seconds that all sides spend in the slices of a launch. A slice is one call, or as many as last `shortest`
-/// seconds.
+/// Seconds that all sides spend in slices of a launch. A slice is one call, or as many as last `shortest`.
 double slice_seconds(const PairedLaunch& launch, double shortest);
 
 /// Seconds that all sides spend in the usual slices of a launch.
@@ -279,8 +274,7 @@ double grant_patience(std::vector<PairedTrial>& trials, const std::vector<std::s
                       const PatiencePolicy& policy);
 
 /// Grants patience and seconds launch by launch, so that the screen ends within its share of the budget, and
-/// the budget lasts until a trial can be told that has a few stray launches: the third look, and after that
-/// the next.
+/// the budget lasts until a trial can be told that has a few stray launches: the third look, then the next.
 class PatiencePlan {
  public:
   explicit PatiencePlan(const PatiencePolicy& policy = {}) : policy_(policy) {}

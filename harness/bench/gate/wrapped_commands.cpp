@@ -135,8 +135,7 @@ class CommandRunner {
 
   /// Whether the last command did nothing but compute, with one thread.
   bool computes() const { return computes_; }
-  /// Has all sides run at once from now on, and by processor time, if they can: they may get into each
-  /// other's way.
+  /// Has all sides run at once from now on, and by processor time, if they can: one may hinder another.
   void share_core(const std::array<const WrappedCommand*, launch_sides>& sides, Rng& rng) {
     if (!timing_.match.empty() || !timing_.prepare.empty() || timing_.cold) return;
     const double alone = seconds_;

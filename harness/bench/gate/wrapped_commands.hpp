@@ -1,5 +1,4 @@
-/// Any command as a side of a gate, or measured by itself: by the time that it takes, or by a number that it
-/// prints.
+/// Any command as a side of a gate, or measured by itself: by its time, or by a number that it prints.
 #pragma once
 
 #include "assay/results.hpp"
@@ -59,8 +58,7 @@ void measure_command(Results& results, const WrappedCommand& command, const Comm
                      int launches, double budget_seconds, const Hooks& hooks);
 
 /// Estimates the smallest slow-down, as a ratio, that a gate of this command would see within the budget,
-/// from the differences between neighbouring runs of `run_seconds` each. Returns 0 if the runs are too few to
-/// tell.
+/// from the differences between neighbouring runs of `run_seconds` each. Returns 0 for too few runs.
 double visible_in_gate(const TrialResult& trial, double run_seconds, const SequentialPolicy& policy,
                        double budget_seconds);
 

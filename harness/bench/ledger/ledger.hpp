@@ -2,9 +2,8 @@
 /// whose sum shows what no single comparison can.
 ///
 /// A gate that looks at one commit at a time lets through whatever stays below its limit, again and again.
-/// Hence every step is written down with its estimate, and the sum is judged as well. A slow-down that is
-/// wanted is accepted up to a ratio, with a reason and a last day: a promise, which fails the gate by itself
-/// once it has run out.
+/// Hence each step is kept with its estimate, and the sum is judged, too. A slow-down that is wanted is
+/// accepted up to a ratio, with a reason and a last day: a promise, which fails the gate once it has run out.
 #pragma once
 
 #include "assay/compare.hpp"

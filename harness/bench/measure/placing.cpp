@@ -63,8 +63,7 @@ std::vector<int> busiest_since(const std::map<int, std::int64_t>& before, std::s
   return out;
 }
 
-/// A thread that has been joined is listed for a while yet, on busy machines for milliseconds, and marked by
-/// then as one that ends.
+/// A joined thread is listed for a while yet, on busy machines for milliseconds, but marked as one that ends.
 bool has_ended(int thread) {
   constexpr unsigned long ends = 4;  // PF_EXITING
   constexpr std::size_t flags = 9;

@@ -6,8 +6,7 @@
 
 namespace assay {
 
-/// Places the calling thread, and the threads that help it, among the processors that it was allowed at the
-/// start.
+/// Places the calling thread, and those that help it, among the processors that it was allowed at the start.
 class Placing {
  public:
   /// The calling thread will run on `processor`, its helpers on other cores before its siblings.

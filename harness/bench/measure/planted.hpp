@@ -19,8 +19,7 @@ std::unique_ptr<Timed> planted(std::unique_ptr<Timed> timed, double slowdown);
 /// 0. Throws Error when that text cannot be read.
 double slowdown_of_build(std::string_view operation, std::string_view variant);
 
-/// Reads any such text: empty, or `operation/variant=percent` once or more, separated by commas. `*` stands
-/// for every variant.
+/// Reads such a text: empty, or `operation/variant=percent`, separated by commas. `*` is every variant.
 double planted_slowdown(std::string_view plants, std::string_view operation, std::string_view variant);
 
 /// Throws Error where such a text names an operation or a variant that is not registered: a gate that is

@@ -42,8 +42,7 @@ struct Form<Launch> {
   static void read(const JsonField& field, Launch& launch, const Fields::Rule& rule);
 };
 
-/// Returns the results of a whole file, parsed already; `where` names it. Throws Error as results_from_json()
-/// does.
+/// Returns the results of a whole parsed file, which `where` names. Throws Error as results_from_json() does.
 Results results_from(const Json& file, const std::string& where);
 
 }  // namespace assay

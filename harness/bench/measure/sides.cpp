@@ -147,8 +147,7 @@ ChildCrash crash_of(const SideProgram& side, const std::string& what) {
 }
 
 /// Where a kernel of a side answered in its place, or changed the code that judges and times it, no answer of
-/// the side counts: throws SideFailure where there is one trial, and else ChildCrash, since any may have done
-/// so.
+/// the side counts: throws SideFailure where there is one trial, else ChildCrash, since any may have done so.
 [[noreturn]] void refuse_answers(const PairRequest& request, std::size_t side, const std::string& what) {
   const ChildCrash crash = crash_of(request.sides[side], what);
   if (request.trials.size() > 1) throw crash;

@@ -20,8 +20,7 @@
 
 namespace assay {
 
-/// A question to a program before it is compared with another: for its build, and the trials it has for given
-/// cases.
+/// A question to a program before it is compared: for its build, and the trials it has for given cases.
 struct DescriptionRequest {
   std::vector<Case> cases;  ///< in canonical form; operations that a program does not know are left out by it
   std::vector<int> threads;  ///< of threaded variants; empty means 1 and all cores
@@ -99,8 +98,7 @@ std::uint64_t draw_of(std::uint64_t seed, int launch);
 /// 0 to count - 1 in an order that is drawn.
 std::vector<std::size_t> drawn_permutation(std::size_t count, Rng& rng);
 
-/// A variable that pads the environment, whose size moves the stack: another one in each launch, and equal on
-/// all sides.
+/// A variable that pads the environment, whose size moves the stack: new in each launch, equal on all sides.
 std::pair<std::string, std::string> drawn_padding(Rng& rng);
 
 PairRequest with_one_trial(const PairRequest& request, std::size_t trial);

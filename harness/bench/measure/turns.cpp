@@ -306,8 +306,7 @@ class Side {
   const TurnsRequest& request_;
   SharedRegion& region_;
   Board& board_;
-  /// Hands out the region from its start on: processes that ask for the same sizes in the same order get the
-  /// same addresses.
+  /// Hands out the region from its start on: who asks alike, in the same order, gets the same addresses.
   std::pmr::monotonic_buffer_resource arena_;
   Baton baton_;
   Rng order_;

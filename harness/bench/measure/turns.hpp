@@ -74,18 +74,15 @@ class SliceSeed {
   std::uint64_t value_;
 };
 
-/// One side's view of the turns. Every side walks through the same sequence of steps, and does those that are
-/// its own.
+/// One side's view of the turns. Every side walks through the same sequence of steps, and does its own.
 class Baton {
  public:
-  /// `longest`: that another side may take for its step; a kernel that never returns would hold up all
-  /// others.
+  /// `longest`: that another side may take for its step; a kernel that never returns would hold up all.
   Baton(Board& board, int side, std::chrono::seconds longest = std::chrono::minutes(20))
       : board_(board), side_(side), longest_(longest) {}
 
   /// The next step belongs to `whose`: when that is this side, waits for the turn, calls `work`, and passes
-  /// the turn on to `next`, the side that the step after belongs to. Throws Error when the turn does not
-  /// come.
+  /// the turn on to `next`, the side of the step after. Throws Error when the turn does not come.
   template <class Work>
   void step(int whose, int next, const Work& work) {
     if (whose == side_) {
@@ -116,8 +113,7 @@ struct TurnPolicy {
   bool audited = true;
 };
 
-/// For trials with so many threads: threads that hand work to each other need longer to show their usual
-/// pace.
+/// For trials with so many threads: those that hand work to each other need longer to show their usual pace.
 TurnPolicy for_threads(int threads, TurnPolicy policy);
 
 struct TurnTrial {
@@ -163,9 +159,8 @@ StepRecord* record_of_side(const SharedRegion& region, std::size_t side);
 std::vector<TurnSample> take_turns(const Registry& registry, const TurnsRequest& request, const Hooks& hooks,
                                    const std::function<void(const TurnSample&)>& taken = {});
 
-/// The verb `turns`: reads a request, takes turns, and sends the samples, after which the process ends at
-/// once; or writes them to the file `answer` where the request names no descriptor for them, as older
-/// programs do.
+/// The verb `turns`: reads a request, takes turns, sends the samples and ends the process at once; or writes
+/// them to the file `answer` where the request names no descriptor for them, as older programs do.
 void serve_turns(const Registry& registry, const std::filesystem::path& request,
                  const std::filesystem::path& answer, const Hooks& hooks);
 

@@ -208,8 +208,7 @@ class Layouts {
     return recipe;
   }
 
-  /// The program must be, bit for bit, the result of linking its archives again, and no object may be newer
-  /// than its archive.
+  /// Linking its archives again must give the program bit for bit, and no object be newer than its archive.
   void require_same_objects(const LinkRecipe& recipe) {
     for (const auto& [name, archive] : recipe.archives) {
       for (const std::string& object : archive.members) {

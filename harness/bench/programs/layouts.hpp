@@ -31,8 +31,7 @@ std::optional<Links> kept_links(const std::filesystem::path& folder, int count);
 /// knows that the folder is finished is the last to be written.
 Links keep_links(Links links, const std::filesystem::path& folder);
 
-/// A folder for unfinished programs: empty at first, even if a killed process left files there, and removed
-/// with the object.
+/// A folder for unfinished programs: empty at first, even after a killed process; removed with the object.
 class UnfinishedFolder {
  public:
   explicit UnfinishedFolder(std::filesystem::path path);
@@ -91,8 +90,7 @@ struct LinkRecipe {
 /// Reads the output of `ninja -t commands <program>`.
 LinkRecipe link_recipe(std::string_view commands, const std::string& program);
 
-/// The link as the build runs it, with another name of the output. Options that write dependency files are
-/// left out.
+/// The link as the build runs it, with another output, and without options that write dependency files.
 Words linked_to(const LinkRecipe& recipe, const std::string& output);
 
 /// Commands that link `output` from the same objects in an order drawn from `seed`, to be run one after the

@@ -48,11 +48,10 @@ struct ProgramsRequest {
 
 /// A revision is checked out into a scratch worktree below the cache, built with the compiler, build type,
 /// flags and options of `like`, and linked in `layouts` orders. Only these programs are kept, in
-/// `revisions/<commit>-<hash of compiler and settings>`, and are taken from there the next time; nothing
-/// there is removed. Programs that are not assay's keep their checkout and the build without its objects,
-/// since they may look for libraries and data there, and have one layout. The log of the build stays beside
-/// the folder. A lock keeps two processes from building the same; one that is killed leaves nothing that
-/// looks finished.
+/// `revisions/<commit>-<hash of compiler and settings>`, and taken from there next time; nothing there is
+/// removed. Programs that are not assay's keep their checkout and the build without its objects, since they
+/// may look for libraries and data there, and have one layout. The log of the build stays beside the folder.
+/// A lock keeps two processes from building the same; a killed one leaves nothing that looks finished.
 ///
 /// A program that lies in its build folder is linked in several orders there. Throws Error when there is
 /// neither such a file nor such a revision, and with the last lines of the log when it cannot be built.

@@ -30,8 +30,7 @@ struct Replacement {
   double weight = 1;  ///< calls in an epoch
 };
 
-/// Seconds that cases take together: one sum for each launch, or a single one of medians where launches are
-/// missing.
+/// Seconds that cases take together: a sum for each launch, or one of medians where launches are missing.
 class LaunchSums {
  public:
   explicit LaunchSums(std::size_t launches) : sums_(std::max<std::size_t>(launches, 1)) {}
@@ -104,8 +103,7 @@ std::string location_of(const AuditRequest& request, const VariantInfo* info) {
   return fmt::format("{}{} at {}", info->source, line, request.commit);
 }
 
-/// Asks the declaration of the variant or, where this program lacks it, the functions that its code called
-/// when it was timed.
+/// Asks the variant's declaration or, where this program lacks it, the functions that its timed code called.
 bool uses_library(const Results& results, const TrialResult& trial, const VariantInfo* info) {
   if (info != nullptr) return !info->libraries.empty();
   const std::vector<Calls>* calls = calls_of(results, trial);

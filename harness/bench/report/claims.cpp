@@ -77,8 +77,7 @@ void decide_value(const ClaimPart& part, PartFinding& finding) {
   decide("no part of the interval lies below the claim", ClaimStanding::confirmed);
 }
 
-/// A claim above its bound is OVER BOUND, unless a measurement exceeds the bound, too: then the bound is
-/// wrong.
+/// A claim above its bound is OVER BOUND, unless a measurement exceeds it, too: then the bound is wrong.
 void apply_bound(const ClaimPart& part, PartFinding& finding) {
   if (!finding.bound || finding.standing == ClaimStanding::wrong) return;
   if (finding.value && finding.value->low > finding.bound->most * believed_bound) {
@@ -155,8 +154,7 @@ double mean_of(ClaimedFigure figure, const std::vector<double>& values) {
   return is_share ? 1 - mean : mean;
 }
 
-/// Joins the lower ends, the middles and the upper ends of all intervals. The coverage is the least of
-/// theirs.
+/// Joins the lower ends, middles and upper ends of all intervals. The coverage is the least of theirs.
 Interval of_ends(const std::vector<Interval>& all,
                  const std::function<double(const std::vector<double>&)>& joined) {
   Interval out{.coverage = 1};

@@ -107,8 +107,7 @@ struct EvidenceFile {
 /// Returns the entry of a file with the content `text`; `what` says in words what it holds.
 EvidenceFile evidence_file(const std::filesystem::path& file, std::string_view text, std::string what);
 
-/// The checks of a variant that is kept to show what they reject, such as published code that is known to be
-/// bad.
+/// The checks of a variant that is kept to show what they reject, such as published code known to be bad.
 struct RejectedCode {
   static constexpr std::string_view schema = "assay.known_bad/1";
   struct First {

@@ -112,8 +112,7 @@ void find_visible(Summary& out, const Comparison& comparison) {
   std::vector<double> changes;
   for (const ComparedRow& verdict : comparison.rows) {
     if (!is_judged(verdict.standing) || verdict.ratio.low <= 0) continue;
-    // The least slow-down that would put the lower end of the interval above the limit, with the spread of
-    // this trial.
+    // The least slow-down that would put the interval's lower end above the limit, with this trial's spread.
     changes.push_back(verdict.limit * verdict.ratio.middle / verdict.ratio.low - 1);
   }
   if (changes.empty()) return;

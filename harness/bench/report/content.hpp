@@ -47,8 +47,7 @@ std::vector<std::string> not_covered(const Results& results, const std::optional
 TimeRow time_row(const Results& results, const TrialResult& trial, const TrialResult* naive,
                  const std::vector<BeatenRoof>& beaten);
 
-/// Returns a row for every variant that was measured at two sizes or more, and for those that are slower at
-/// their only one.
+/// Returns a row for each variant that was measured at two sizes or more, or is slower at its only one.
 std::vector<BreakEven> break_even(const Results& results);
 
 /// Returns a row for every operation and thread count at which a library was measured beside ours.
@@ -57,8 +56,7 @@ std::vector<PeerRow> peers(const Results& results);
 /// Returns the steps that were measured beside the variant before, grouped by operation.
 std::vector<LadderStep> ladder(const Results& results);
 
-/// Each prediction with its largest contributions, and the parts of an epoch that they leave out, for a
-/// terminal.
+/// Each prediction with its largest contributions, and the parts of an epoch left out, for a terminal.
 std::string prediction_text(const std::string& suite, const std::vector<Prediction>& predictions);
 
 doc::Column column_of(const Figure& figure);
@@ -98,8 +96,7 @@ Plot peers_plot(const Report& report);
 Plot predictions_plot(const Report& report);
 Plot sizes_plot(const BreakEven& row);
 
-/// Rows in the order in which their samples are of interest: failed or moved trials, then the widest
-/// intervals.
+/// Rows by the interest of their samples: failed or moved trials, then the widest intervals.
 std::vector<const TimeRow*> rows_to_show(const Report& report);
 
 /// "gemm layout=a, simd#1 against naive"

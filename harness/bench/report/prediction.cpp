@@ -1,5 +1,4 @@
-// Predicts the epoch of a suite, and computes what each operation's speed-up is worth in it, from the shares
-// that were measured.
+// Predicts the epoch of a suite, and what each operation's speed-up is worth in it, from measured shares.
 #include "assay/epoch.hpp"
 #include "bench/report/content.hpp"
 #include "core/statistics/statistics.hpp"

@@ -1,5 +1,4 @@
-// Variants beside each other: ours and the libraries, each idea over the one before, and from which size on
-// one is faster.
+// Variants compared: ours and the libraries, each idea over the one before, from which size on one is faster.
 #include "bench/report/content.hpp"
 #include "core/text/parts.hpp"
 

@@ -79,8 +79,7 @@ std::vector<Roof> roofs_for(const Results& results, double seconds, const Hooks&
   return out;
 }
 
-/// Measures beaten roofs again, then alone those that are still above one, and finds the trials that no roof
-/// explains.
+/// Measures beaten roofs again, then alone trials still above one, and finds those that no roof explains.
 void doubt_times(Results& results, const RunRequest& request, const Sample& sample, const Hooks& hooks) {
   measure_beaten_roofs_again(results, [&](int threads) {
     hooks.say("measure the roof again");

@@ -36,8 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 using Steady = std::chrono::steady_clock;
 
-/// Steps of a turn that are not counted: the one that the stop fell into, and those that find cold caches and
-/// full queues.
+/// Uncounted steps of a turn: the one that the stop fell into, and those with cold caches and full queues.
 constexpr std::size_t dropped_steps = 2;
 /// Steps of a turn that are counted, at least; and its seconds.
 constexpr std::size_t fewest_steps = 4;
@@ -188,8 +187,7 @@ class Session {
     if (end) kill(-std::exchange(process_, 0), SIGKILL);
     return end;
   }
-  /// The steps that came since the last question, the first after a start marked. Sets `fault` where they
-  /// cannot be used.
+  /// Steps since the last question, the first after a start marked. Sets `fault` where they cannot be used.
   std::vector<TimedStep> more_steps() {
     std::ifstream file(folder_ / (timing_.match.empty() ? "steps" : "output"));
     if (!file.seekg(static_cast<std::streamoff>(read_))) return {};
@@ -303,8 +301,7 @@ class CommandTurns {
   }
 
   /// Continues a setting, or starts it. It hangs where no step of it counts in so many seconds, or in what
-  /// its turns before let expect: of training, behind those that are dropped after a stop and the start of an
-  /// epoch.
+  /// its turns before let expect: of training, behind those dropped after a stop and the start of an epoch.
   Turn take(std::size_t at, double most = 0) {
     Candidate& one = candidates_[at];
     Tried& own = tried_[at];

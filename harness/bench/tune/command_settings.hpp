@@ -1,5 +1,4 @@
-/// Settings of a command that somebody else wrote: each is started once, stopped, and continued in short
-/// turns.
+/// Settings of somebody else's command: each is started once, stopped, and continued in short turns.
 #pragma once
 
 #include "assay/hooks.hpp"
@@ -15,8 +14,7 @@
 
 namespace assay {
 
-/// What is tried: `--vary workers=0,1,2` fills {workers} in the command, and `--vary env:NAME=1,2` sets a
-/// variable.
+/// What to try: `--vary workers=0,1,2` fills {workers} in the command, `--vary env:NAME=1,2` sets a variable.
 struct CommandRequest {
   std::vector<std::string> command;  ///< words, with names of values in braces
   std::vector<std::string> vary;     ///< as `workers=0,1,2`

@@ -57,8 +57,7 @@ struct Threshold {
   std::vector<Index> outer_ties() const;
 };
 
-/// Returns whole numbers from `from` to `to`, both among them, each once and about `step` times its
-/// predecessor.
+/// Returns whole numbers from `from` to `to`, both included, each once, about `step` times its predecessor.
 std::vector<Index> geometric_sizes(Index from, Index to, double step);
 
 /// `sizes` grow, and are two at least. `measure` is asked at most twice for each. Once `stopped` is true, the

@@ -121,8 +121,7 @@ doc::Table sizes_table(const ThresholdRecord& record) {
 
 constexpr std::size_t comment_width = 96;
 
-/// The keywords of C++20 and the other spellings of operators: ISO/IEC 14882:2020, 5.11 and 5.5. Each between
-/// spaces.
+/// Keywords of C++20 and other spellings of operators (ISO/IEC 14882:2020, 5.11 and 5.5), between spaces.
 constexpr std::string_view keywords =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t "
     "class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue "

@@ -47,8 +47,7 @@ constexpr std::string_view first_map =
     "................................--.M....fFbN....jjjjjjjjjjjjjjjj"
     "NF-NMMMMMMMMMMMM..........-.....aaaa....bf......bbbbbbbbvvvvvvvv"
     "NNw...NFe.w..b-.MMMM---.MMMMMMMMjjjjbbbbJJ-j..........tT......MM";
-/// Opcodes of two bytes, 0F xx. `n` as `N`, of VEX and EVEX as well, where all others but vzeroupper have
-/// ModRM alone.
+/// Opcodes of two bytes, 0F xx. `n` as `N`, also of VEX and EVEX, where all but vzeroupper have ModRM alone.
 constexpr std::string_view second_map =
     "MMMM-.....-.MMM-MMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMM........MMMMMMMM"
     "MMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMMnnnnMMM.MMMMMMMM"

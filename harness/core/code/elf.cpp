@@ -227,8 +227,7 @@ const LinkedObject* ProgramImage::named_at(std::uint64_t address) const {
   return address - before.address < before.size ? &before : nullptr;
 }
 
-/// An entry of the procedure linkage table: `jmp *distance(%rip)`, ff 25, through an address that the loader
-/// wrote.
+/// An entry of the procedure linkage table: `jmp *distance(%rip)`, ff 25, through an address of the loader.
 std::string ProgramImage::import_behind(const ElfSection& section, std::uint64_t address) const {
   const std::uint64_t offset = address - section.address;
   const std::string_view entry = section.bytes.substr(offset, 16);

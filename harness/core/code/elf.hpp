@@ -99,8 +99,7 @@ class ProgramImage {
   // The text that stands there; empty where none does.
   std::string_view text_at(std::uint64_t address) const;
 
-  // Returns the addresses within the program that the loader writes to `address`, or anywhere in the object
-  // around it.
+  // Returns the addresses in the program that the loader writes to `address`, or to the object around it.
   std::vector<std::uint64_t> pointers_at(std::uint64_t address) const;
 
   // The object around the address; none for functions and nameless constants.

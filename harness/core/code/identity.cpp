@@ -141,8 +141,7 @@ class Walk {
     const auto [known, is_new] = numbers_.try_emplace(place, order_.size());
     if (is_new) {
       order_.push_back(place);
-      // Writable sections hold values that static initialization put there. Tables of addresses are writable
-      // for the loader only.
+      // Writable sections hold values of static initialization; tables of addresses only the loader writes.
       const ElfSection& section = program_.object(place.object).elf.sections[place.section];
       if ((section.flags & SHF_WRITE) != 0 && !section.name.starts_with(".data.rel.ro")) {
         from_initialization(place.object);
@@ -347,8 +346,7 @@ CodeIdentity identity(const Program& program, std::size_t object, const std::str
 
 constexpr std::string_view archive_magic = "!<arch>\n";
 
-/// The header of a member: its name in 16 bytes, date, owner, mode, its size in 10 digits from byte 48, and
-/// "`\n".
+/// A member's header: its name in 16 bytes, date, owner, mode, its size in 10 digits from byte 48, and "`\n".
 constexpr std::size_t member_header = 60;
 
 std::string_view header_field(std::string_view bytes, std::size_t begin, std::size_t size) {

@@ -172,8 +172,7 @@ pid_t forked() {
   return child;
 }
 
-/// Kills the children of this process until it has none. Where it inherits the children of those, none of its
-/// descendants is left.
+/// Kills the children of this process until it has none. Where it inherits theirs, no descendant is left.
 void kill_descendants() {
   do {
     for (const pid_t child : children_of_process()) kill(child, SIGKILL);

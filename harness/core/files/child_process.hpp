@@ -152,8 +152,7 @@ int run_child(const Command& command, const std::filesystem::path& log, const Ho
 struct Spent {
   double seconds = 0;      ///< from its start to its end
   double cpu_seconds = 0;  ///< processor time, with the children that it waited for
-  /// Seconds in which its first thread ran, and in which that waited for a processor; 0 where the system does
-  /// not say.
+  /// Seconds in which its first thread ran, and waited for a processor; 0 where the system does not say.
   double first_thread_seconds = 0, queued_seconds = 0;
   double keeper_queued_seconds = 0;  ///< in which who takes these times waited for a processor
   double peak_bytes = 0;             ///< of memory that it or one of those children had at a time

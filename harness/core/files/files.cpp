@@ -95,8 +95,7 @@ std::string read_file(const fs::path& file) {
   if (fs::is_directory(status)) throw Error(file.string(), "is a folder", "name a file in it");
   std::ifstream in(file, std::ios::binary);
   if (!in) cannot(file, "open", errno, "check its permissions");
-  // In pieces: an iterator over characters takes a second for a program of ten megabytes, and half a minute
-  // unoptimized.
+  // In pieces: an iterator over characters takes a second for ten megabytes, and half a minute unoptimized.
   constexpr std::size_t piece = std::size_t{1} << 20;
   std::string content;
   while (in.good()) {

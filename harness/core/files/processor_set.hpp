@@ -10,8 +10,7 @@
 namespace assay {
 
 /// Numbers of processors, as the system numbers them, below 65,536. A `cpu_set_t` ends at 1,024, and the
-/// kernel of a larger machine refuses it. Has no memory of its own, so that a process may use it right after
-/// a fork.
+/// kernel of a larger machine refuses it. Has no memory of its own: a process may use it right after a fork.
 class ProcessorSet {
  public:
   ProcessorSet() = default;

@@ -52,8 +52,7 @@ std::optional<std::string> start_of(pid_t process) {
   return fields[start];
 }
 
-/// Whether the process that a folder is named for runs: `PROCESS-START-XXXXXX`. A folder with another name
-/// may be in use.
+/// Whether the process runs that a folder is named for, `PROCESS-START-XXXXXX`; true of any other name.
 bool may_be_in_use(const std::string& name) {
   const std::vector<std::string_view> parts = parts_of(name, '-');
   const auto process = number_from<pid_t>(parts.front());

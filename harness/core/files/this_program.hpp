@@ -14,8 +14,7 @@ namespace assay {
 /// Returns the file of this program. Throws Error when it is gone, as after a rebuild during the run.
 std::filesystem::path this_program();
 
-/// How copies start where the file of this process is another program, such as an interpreter that loads this
-/// program as a library.
+/// How copies start where this process's file is another program, such as an interpreter that loads this.
 struct Embedding {
   /// They start it anew, such as an interpreter and its script. None: a copy of this process does the rest.
   std::vector<std::string> words;
@@ -25,8 +24,7 @@ struct Embedding {
 void set_embedding(Embedding embedding);
 bool is_embedded();
 
-/// How a user starts this program: `assay`, another program that links it as it was typed, or the words of an
-/// embedding.
+/// How a user starts this program: `assay`, a program that links it as typed, or the words of an embedding.
 std::string called_as();
 /// To be called with the first argument of main().
 void set_called_as(const std::filesystem::path& typed);
@@ -35,8 +33,7 @@ void set_called_as(const std::filesystem::path& typed);
 pid_t start_this_program(const std::vector<std::string>& arguments, const ChildSetting& setting);
 
 /// Replaces this process by a new start of its program, with the variables that are not set yet: libraries
-/// read them when they are loaded. `arguments` are the arguments of main(). Returns where all are set, or
-/// where the start fails.
+/// read them when loaded. `arguments` are main()'s. Returns where all are set, or where the start fails.
 void start_anew_with(const Variables& variables, char** arguments);
 
 /// The value of a variable of the environment; nothing where it is not set.

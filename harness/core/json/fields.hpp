@@ -11,8 +11,7 @@
 /// defines that function, and `ASSAY_FIELDS(f, cache, level, bytes);` names these in one.
 ///
 /// Argument-dependent lookup finds it, so it stands in the namespace of the type; it is not static, so that
-/// two descriptions of one type do not link. A type that is no object in files has a specialization of Form
-/// instead.
+/// two descriptions of one type do not link. A type that is no object in files has a specialization of Form.
 #pragma once
 
 #include "core/json/json.hpp"
@@ -98,8 +97,7 @@ class Fields {
     word(name, position, words, rule);
     value = static_cast<Enum>(position);
   }
-  /// An object whose keys are one member of the items, in the order of the file, and whose values are the
-  /// others, or one.
+  /// An object whose keys are one member of the items, in file order, whose values are the others, or one.
   template <class T>
   void keyed(std::string_view name, std::vector<T>& items, std::string T::*key, const Rule& rule = {}) {
     keyed(name, items, key, std::identity(), rule);
@@ -107,8 +105,7 @@ class Fields {
   template <class T, class Value>
   void keyed(std::string_view name, std::vector<T>& items, std::string T::*key, Value value,
              const Rule& rule = {});
-  /// A value that follows from other fields: written for whoever reads the file, and passed over by this
-  /// program.
+  /// A value that follows from other fields: written for whoever reads the file, ignored by this program.
   template <class T>
   void derived(std::string_view name, const T& value, const Rule& rule = {});
 

@@ -253,8 +253,7 @@ class Linter {
     }
   }
 
-  /// A speed-up comes from launches that naive and the variant shared, so the ratios of their samples enclose
-  /// it.
+  /// A speed-up comes from launches that naive and the variant shared: ratios of their samples enclose it.
   void speedups(const Json::Array& rows, const std::string& here) {
     std::map<std::string_view, Ends> naive;
     for (const Json& row : rows) {

@@ -1,5 +1,4 @@
-// The compiler, flags and libraries of this program. ci/cmake/BuildInfo.cmake writes the definition at build
-// time.
+// Compiler, flags and libraries of this program. ci/cmake/BuildInfo.cmake writes it at build time.
 #pragma once
 
 #include <string>

@@ -26,8 +26,7 @@ double system_seconds(clockid_t clock);
 /// nanoseconds by system_seconds() where it has none that is steady.
 std::uint64_t ticks();
 
-/// Seconds between two looks at the steady clock with two at ticks() between them, as they were when first
-/// asked for.
+/// Seconds between two looks at the steady clock with two at ticks() between them, as first measured.
 double seconds_of_a_look();
 
 /// A day of the calendar, as files hold it and as options name it: 2026-10-01, in UTC.

@@ -95,8 +95,7 @@ double memory(const ReadFile& read, std::string_view field, int pages, std::opti
   return limit ? std::min(bytes, *limit) : bytes;
 }
 
-// `4`, or `4(x2)` for two nodes of four each; nothing where nodes differ, since the text does not say which
-// of them this one is.
+// `4`, or `4(x2)` for two nodes of four each; nothing where nodes differ, as the text does not say which.
 std::optional<int> processors_per_node(const std::string& text) {
   const auto count = number_from<int>(std::string_view(text).substr(0, text.find('(')));
   return text.find(',') != std::string::npos || !count || *count < 1 ? std::nullopt : count;

@@ -33,8 +33,7 @@ void read_signature(std::uint32_t leaf1_eax, Processor& processor);
 // Reads /proc/cpuinfo of an architecture without cpuid; anything missing stays at its default.
 Processor processor_from_cpuinfo(std::string_view text);
 
-// The widest tier of these features in one word: avx512, avx2, avx, sse4, sse2, sve, neon,
-// vector or portable.
+// The widest tier of these features in one word: avx512, avx2, avx, sse4, sse2, sve, neon, rvv or portable.
 std::string tier_of(const std::vector<std::string>& features);
 // The features as people write them, the widest family first: `AVX-512 VNNI BF16`.
 std::string spoken_features(const std::vector<std::string>& features);

@@ -58,8 +58,7 @@ void AddUp(float* HWY_RESTRICT a, float* HWY_RESTRICT b, float* HWY_RESTRICT out
   [[maybe_unused]] volatile float kept = hn::GetLane(all);
 }
 
-// out = f * a where `f` is out or b. Four vectors per step, so that the caches limit the loop, and not its
-// own instructions.
+// out = f * a where `f` is out or b. Four vectors per step: caches limit the loop, not its instructions.
 void MultiplyBy(const float* f, const float* HWY_RESTRICT a, float* out, std::size_t count) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);

@@ -1,5 +1,4 @@
-/// The loops that roofs and noise are measured with, in the widest vectors of this processor, and memory for
-/// them.
+/// Loops that roofs and noise are measured with, in the widest vectors of this processor, and their memory.
 #pragma once
 
 #include "assay/problem.hpp"
@@ -12,8 +11,7 @@
 
 namespace assay::roof {
 
-/// Counts given to the streaming loops are multiples of this: four of the longest vectors there are,
-/// 2,048 bits.
+/// Counts given to streaming loops are multiples of this: four of the longest vectors there are, 2,048 bits.
 inline constexpr std::size_t stream_step = 256;
 
 /// The streaming loops take three arrays of ones, which they leave as they are. A store to a line that was

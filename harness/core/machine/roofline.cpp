@@ -1,5 +1,4 @@
-// measure_roof(): arithmetic and bandwidth that this machine reaches, and the least time of a call under
-// them.
+// measure_roof(): the arithmetic and bandwidth of this machine, and the least time of a call under them.
 
 #include "core/machine/roofline.hpp"
 
@@ -36,8 +35,7 @@ double upper_decile(std::vector<double> rates) {
 // Units of work per second of all threads together. Slices begin together, and each counts from its first
 // start to its last end, so that a slice in which one thread was held up counts as slow rather than as short.
 double rate(int threads, double seconds, const std::function<Work(int index)>& make) {
-  // Short enough that most slices see no interruption, long enough for the clock and the
-  // barrier not to count.
+  // Short enough that most slices see no interruption, long enough that clock and barrier do not count.
   constexpr double slice = 0.5e-3;
   Barrier barrier(threads);
   std::vector<Clock::time_point> start(static_cast<std::size_t>(threads)), end(start.size());

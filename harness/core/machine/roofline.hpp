@@ -1,5 +1,4 @@
-// The decisions of measure_roof() that need no clock, among them the working sets, which follow from the
-// caches.
+// The decisions of measure_roof() that need no clock, such as the working sets, which follow from the caches.
 #pragma once
 
 #include "assay/machine.hpp"

@@ -1,5 +1,4 @@
-/// Which processors of a machine share a core or a memory, which of them are fast, and which caches they
-/// have.
+/// Which processors of a machine share a core or a memory, which are fast, and which caches they have.
 #pragma once
 
 #include "assay/machine.hpp"

@@ -95,8 +95,7 @@ bool is_folded(const Table& table, std::size_t column) {
   return std::ranges::all_of(table.rows, [&](const auto& row) { return row[column].plain() == first; });
 }
 
-/// The part of a table that readers see, without columns of data alone, and without those that are all the
-/// same.
+/// The part of a table that readers see, without columns of data alone, or of one value.
 struct ShownTable {
   std::vector<const Column*> columns;
   std::vector<std::vector<Text>> rows;  ///< as long as `columns`

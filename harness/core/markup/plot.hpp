@@ -1,9 +1,8 @@
 /// Pictures of intervals, rates and samples.
 ///
 /// Across, places are percents of the width and marks keep their size, so that one picture fits a telephone
-/// and a wide screen without a script or a style sheet. Marks differ in shape and not in colour alone, and
-/// each has a title. Values without a finite place, such as NaN or a time of zero, are left out and counted
-/// in the label.
+/// and a wide screen without script or style sheet. Marks differ in shape, not in colour alone, and each has
+/// a title. Values without a place, such as NaN or a time of zero, are left out and counted in the label.
 #pragma once
 
 #include "assay/interval.hpp"
@@ -47,8 +46,7 @@ Plot forest_plot(const std::string& label, const std::string& axis, const std::v
                  PlotScale scale, const std::vector<std::pair<double, std::string>>& lines = {},
                  std::size_t more = 0);
 
-/// A limit that no kernel exceeds, by name: `rate` of FLOPs per second, or of bytes per second where it is
-/// `sloped`.
+/// A limit that no kernel exceeds, by name: `rate` of FLOPs per second, or of bytes where it is `sloped`.
 struct PlottedRoof {
   std::string name;
   double rate = 0;

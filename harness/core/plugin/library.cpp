@@ -81,8 +81,7 @@ class CProblem {
   assay_problem problem_{};
 };
 
-/// Structures of later versions are longer and begin alike; shorter ones than that of this version are not
-/// known.
+/// Structures of later versions are longer and begin alike; shorter ones than this version's are not known.
 template <class T>
 void require_whole(const std::filesystem::path& file, const T* structure, const std::string& name) {
   if (structure == nullptr) throw Error(file.string(), fmt::format("{} is NULL", name), header);

@@ -122,8 +122,7 @@ class PluginLibrary {
 /// The libraries that the environment names.
 std::vector<std::filesystem::path> plugins_here();
 
-/// Adds all operations and kernels of a library. Where `runs_kernels`, it is loaded at once. Throws Error
-/// naming the library.
+/// Adds all operations and kernels of a library, loaded at once where `runs_kernels`. Throws Error naming it.
 void add_plugin(Registry& registry, const std::filesystem::path& library, bool runs_kernels);
 /// The same of an interpreter that embeds this program.
 void add_plugin(Registry& registry, const std::string& name, const assay_plugin& given);

@@ -21,8 +21,7 @@ class Content {
   Content(std::vector<BufferView> parts, Salting salting);
 
   const std::vector<BufferView>& parts() const { return parts_; }
-  /// Gives parts but steady and constant ones other content. That of parts which are redrawn follows from the
-  /// seed alone.
+  /// Gives parts but steady and constant ones other content; redrawn ones follow from the seed alone.
   void renew(std::uint64_t seed, Renewal what);
   /// As Timed::nudge(). Undone by renew() and restore().
   bool nudge(bool change);

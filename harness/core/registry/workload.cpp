@@ -322,8 +322,7 @@ class ErasedTimed final : public Timed {
     });
   }
 
-  /// Exchanges the noted state and the part of the input that updates start from. Only while nobody but the
-  /// judge looks.
+  /// Exchanges the noted state and the part of the input that updates start from, while only the judge looks.
   void exchange_state() {
     std::byte* next = state_.data();
     each_noted([&](std::byte* before, const std::byte*, std::size_t size) {

@@ -18,8 +18,7 @@ namespace assay::detail {
 /// Gives all elements the value of poison_value().
 void poison(const BufferView& part);
 
-/// A few slices of calls of a kernel that is prepared after this was made, each judged. Defined in
-/// core/check.
+/// A few slices of calls of a kernel prepared after this was made, each judged. Defined in core/check.
 class Rehearsal {
  public:
   Rehearsal();
@@ -37,8 +36,7 @@ class Rehearsal {
 /// Null pointers for those that pick others.
 using Variants = std::vector<std::unique_ptr<const ErasedVariant>>;
 
-/// A variant with code of its own, the context that it is run with, and why it was picked: empty where it was
-/// asked for.
+/// A variant with code of its own, its context, and why it was picked: empty where it was asked for.
 struct Place {
   std::size_t variant = 0;
   Context context;

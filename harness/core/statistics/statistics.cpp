@@ -16,9 +16,8 @@ namespace {
 /// grows with their square, and the two differ by less than 0.001 in coverage there.
 constexpr std::size_t exact_limit = 1600;
 
-/// P(S = s) of a sum in which each weight counts or not, a fair coin each. With weights of 1 it is how many
-/// samples lie below their true median; with the ranks of samples, from 1 on, Wilcoxon's signed-rank
-/// statistic.
+/// P(S = s) of a sum in which each weight counts by a fair coin. With weights of 1 it is how many samples lie
+/// below their true median; with ranks of samples, from 1 on, Wilcoxon's signed-rank statistic.
 std::vector<double> coin_distribution(const std::vector<std::size_t>& weights) {
   std::vector<double> probability{1};
   for (const std::size_t weight : weights) {

@@ -30,8 +30,7 @@ double normal_tail(double deviations);
 
 /// P(T > t) of Student's distribution. With more than 200 degrees of freedom, that with 200.
 double student_tail(double t, int freedom);
-/// The t that is exceeded with chance `tail`, in (0, 0.5]. Beyond a chance of 1e-12 the digits of the tail
-/// run out.
+/// The t that is exceeded with chance `tail`, in (0, 0.5]. Below 1e-12 the digits of the tail run out.
 double student_quantile(double tail, int freedom);
 
 /// The median between two order statistics. The narrowest symmetric pair that reaches `coverage`, else the

@@ -1,5 +1,4 @@
-// Numbers as readers see them: three significant digits, units chosen to fit. Pure functions; data stays in
-// SI units.
+// Numbers as readers see them: three significant digits, and units that fit. Data stays in SI units.
 #pragma once
 
 #include "assay/interval.hpp"

@@ -336,8 +336,7 @@ TuneRuling ruled(const TuneWords& words, std::vector<Candidate> candidates, std:
     if (i != out.best && decision_on(behind) == Decision::reject) continue;
     one.tied_with_best = true;
     ++out.tied;
-    // A candidate that is as fast as can be told, and cheaper, is not shown to be faster than the present
-    // setting.
+    // A candidate as fast as can be told, and cheaper, is not shown to be faster than the present setting.
     if (faster && !is(i, Decision::retain)) continue;
     if (one.price < out.candidates[out.chosen].price) out.chosen = i;
   }

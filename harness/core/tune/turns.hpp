@@ -28,8 +28,7 @@ enum class Decision {
 };
 std::string_view to_string(Decision decision);  ///< `NO CHANGE`
 
-/// The smallest change that counts. Users do not notice less, and settings within it of the best count as the
-/// best.
+/// The smallest change that counts. Users do not notice less, and settings within it of the best are as good.
 inline constexpr double change_that_matters = 0.01;
 
 /// Below it there is no interval of 95 %.
@@ -44,8 +43,7 @@ Decision decision_on(const Interval& ratio);
 /// Says for these three decisions by how much, and why that is no change where it is none.
 std::string reason_for(const Interval& ratio);
 
-/// Whether a control, whose ratio ought to be 1, differs from it beyond doubt and by more than
-/// change_that_matters.
+/// Whether a control, whose ratio ought to be 1, differs beyond doubt and by more than change_that_matters.
 inline bool has_moved(const Interval& control) { return decision_on(control) != Decision::no_change; }
 
 /// Writes a ratio of times as `1.12x faster [1.05, 1.15]`: the ends are factors of the same direction.
@@ -121,8 +119,7 @@ TakeTurns one_by_one(std::function<Turn(std::size_t candidate)> take_turn, const
 void measure_rounds(std::vector<Candidate>& candidates, const TuneRounds& rounds, const TakeTurns& take_turns,
                     const Hooks& hooks);
 
-/// The time of one candidate over the time of another: in each round the median over slices, then the mean of
-/// logarithms over cases.
+/// The time of one over that of another: in each round medians over slices, then mean logarithms over cases.
 Interval ratio_between(const Candidate& one, const Candidate& other, double coverage = 0.95);
 
 /// Returns the number of rounds that the present setting was measured in.
