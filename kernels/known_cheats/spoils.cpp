@@ -5,6 +5,7 @@
 #include "known_cheats/honest_work.hpp"
 
 #include "assay/ops/elementwise.hpp"
+#include "assay/ops/embedding.hpp"
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -89,6 +90,18 @@ void keeps_mapping(const Gemv::Problem& p, const Gemv::Input& in, Gemv::Output& 
   void* pages =
       mmap(nullptr, each, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (pages != MAP_FAILED) kept += each;
+}
+
+/// Zeros are pages that the system makes anew when somebody reads them.
+void gives_pages_back(const EmbeddingBackward::Problem& p, const EmbeddingBackward::Input& in,
+                      EmbeddingBackward::Output& out) {
+  const Pages pages = Pages::within(out.dtable);
+  if (pages.bytes > 0 && madvise(pages.begin, pages.bytes, MADV_REMOVE) != 0)  // which shared memory knows
+    madvise(pages.begin, pages.bytes, MADV_DONTNEED);
+  for (float& sum : out.dtable) {
+    if (!pages.hold(&sum)) sum = 0;
+  }
+  for (Index i = 0; i < p.n * p.d; ++i) out.dtable[in.ids[i / p.d] * p.d + i % p.d] += in.dy[i];
 }
 
 /// Lowers its priority where it may not raise it.
@@ -201,6 +214,12 @@ const Register registered{[](Registry& r) {
                .summary = "maps 64 KiB in each call and never gives them back, up to 64 MiB",
                .known_cheat = "memory grows from call to call; no source: fresh pages instead of used ones",
                .run = keeps_mapping});
+  r.add<EmbeddingBackward>(
+      {.name = "gives_pages_back",
+       .summary = "gives pages of the sums back to the system, in place of zeros",
+       .known_cheat = "has whoever reads the answer make it; no source: found in this harness",
+       .run = gives_pages_back,
+       .unfit = unless([](const auto& p) { return p.rows * p.d >= 1 << 14; }, "the sums are a few pages")});
   r.add<Gemv>(
       {.name = "changes_priority",
        .summary = "leaves the process with another priority",
