@@ -197,7 +197,7 @@ class BenchmarkLaunch {
         try {
           LaunchReports reports = reports_of(batch);
           if (hooks_.stopped()) return;
-          if (is_late()) leave_unfinished(batch, reports);
+          leave_unfinished(batch, reports);
           add_launch(run_, batch.trials, std::move(reports));
           expected += expected_seconds(batch);
           break;
@@ -224,13 +224,20 @@ class BenchmarkLaunch {
     return repetition_overhead * static_cast<double>(launch_sides) * batch.repetitions * out;
   }
 
-  /// Takes the trials out whose launch was ended with the budget before all sides had reported them.
+  /// Takes the trials out whose launch was ended with the budget before all sides had reported them, or whose
+  /// sides make no pairs.
   void leave_unfinished(Batch& batch, LaunchReports& reports) const {
+    const bool late = is_late();
     std::erase_if(batch.trials, [&](std::size_t i) {
-      return std::ranges::any_of(reports, [&](ReportedTimes& side) {
-        const Reported& one = side[run_.trials[i].trial.key];
-        return one.seconds.empty() && one.error.empty();
-      });
+      const std::string& key = run_.trials[i].trial.key;
+      std::array<double, launch_sides> sampled{};
+      bool unfinished = false;
+      for (std::size_t side = 0; side < launch_sides; ++side) {
+        const Reported& one = reports[side][key];
+        sampled[side] = one.sampled;
+        unfinished = unfinished || (late && one.seconds.empty() && one.error.empty());
+      }
+      return unfinished || (settings_of(key).iterations == 0 && cold_beside_warm(sampled, batch.seconds));
     });
   }
 
@@ -559,10 +566,18 @@ ReportedTimes times_in(const std::string& results, const std::string& where,
     for (const Launch& repetition : trial.launches) {
       if (repetition.empty()) continue;  // of another format than the program's own
       const double seconds = by_processor ? repetition.front().cpu_seconds : repetition.front().seconds;
-      if (seconds > 0 && std::isfinite(seconds)) one.seconds.push_back(seconds);
+      if (seconds <= 0 || !std::isfinite(seconds)) continue;
+      one.seconds.push_back(seconds);
+      one.sampled = static_cast<double>(repetition.front().calls) * seconds;
     }
   }
   return out;
+}
+
+bool cold_beside_warm(const std::array<double, launch_sides>& sampled, double repetition) {
+  constexpr double cold = 0.1, warm = 0.5;
+  const auto [least, most] = std::ranges::minmax(sampled);
+  return least > 0 && least < cold * repetition && most > warm * repetition;
 }
 
 bool load_alike(const fs::path& base, const fs::path& head) {

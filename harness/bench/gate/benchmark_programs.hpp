@@ -74,6 +74,10 @@ CounterDirections directions_of(const std::vector<std::string>& given);
 ReportedTimes times_in(const std::string& results, const std::string& where,
                        const CounterDirections& directions = {});
 
+/// Whether some sides were timed by a few cold calls, as where the first one took longer than a repetition
+/// lasts, and others by as many as fill one of `repetition` seconds: they are no pair.
+bool cold_beside_warm(const std::array<double, launch_sides>& sampled, double repetition);
+
 /// Launches of base, head and a copy of the base, from fresh copies of their files. A benchmark that ends its
 /// program, or with which nothing goes on for `time_limit` seconds, is left out, and the others go on.
 /// Throws Error after the first launch where no benchmark reports one of the `counters` that the user named.

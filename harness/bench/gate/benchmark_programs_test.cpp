@@ -107,6 +107,16 @@ TEST(BenchmarkTimes, HaveTheCountersWhoseDirectionIsKnown) {
               ::testing::ThrowsMessage<Error>(::testing::HasSubstr("--counter hits: says no direction")));
 }
 
+TEST(BenchmarkTimes, MakeNoPairsOfColdCallsAndWarmOnes) {
+  const std::string cold = std::regex_replace(std::string(whole_file), std::regex("\"cpu_time\": 2.0"),
+                                              "\"iterations\": 20, \"cpu_time\": 2.0");
+  EXPECT_DOUBLE_EQ(times_in(cold, "b").at("A").sampled, 40e-6);
+  EXPECT_TRUE(cold_beside_warm({40e-6, 5e-3, 6e-3}, 5e-3));
+  EXPECT_FALSE(cold_beside_warm({40e-6, 41e-6, 40e-6}, 5e-3)) << "all of them are cold";
+  EXPECT_FALSE(cold_beside_warm({20e-3, 2, 20e-3}, 5e-3)) << "calls that are longer than a repetition";
+  EXPECT_FALSE(cold_beside_warm({0, 5e-3, 5e-3}, 5e-3)) << "a side that counts no calls";
+}
+
 TEST(BenchmarkTimes, AreNoneOfALaunchWithoutSlices) {
   const std::string text = R"({"schema": "assay.result/1", "suite": "s", "trials": [
     {"key": "o/v/p#1", "operation": "o", "variant": "v", "problem": "p", "launches": [{"seconds": []}]

@@ -34,13 +34,15 @@ struct Open {
   Moved slower, faster;
 };
 
-/// The interval, if it ends within the limit and its median within the margin; else nothing. That of less
-/// than five launches is too wide for what is asked, whatever they are.
+/// The interval, if it ends within the limit and its median within the margin, against the copy of the base
+/// as well; else nothing. That of less than five launches is too wide for what is asked, whatever they are.
 std::optional<Interval> without_slow_down(const TrialLogs& trial, std::size_t launches,
                                           const SequentialPolicy& policy) {
   if (p_above(Logs(trial.head).first(launches), -infinity) > policy.same_level) return std::nullopt;
   const Interval all = deciding_interval(trial, launches, policy);
-  if (all.middle > std::log(policy.margin) || all.high > std::log(policy.same_limit)) return std::nullopt;
+  const Logs others = Logs(trial.to_control).first(std::min(launches, trial.to_control.size()));
+  const double middle = std::max(all.middle, others.empty() ? all.middle : median(others));
+  if (middle > std::log(policy.margin) || all.high > std::log(policy.same_limit)) return std::nullopt;
   return all;
 }
 

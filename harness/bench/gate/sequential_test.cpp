@@ -190,6 +190,12 @@ TEST(SequentialRules, NothingIsSlowerThatTheCopyOfTheBaseIsAsWell) {
   EXPECT_EQ(alone(trial).standing, Standing::slower);
 }
 
+TEST(SequentialRules, NothingIsTheSameThatTheCopyOfTheBaseIsFasterThan) {
+  EXPECT_EQ(alone(steady(8, 1, 1 / 1.05)).standing, Standing::undecided);
+  EXPECT_TRUE(alone(steady(8, 1, 1 / 1.05)).goes_on);
+  EXPECT_EQ(alone(steady(8, 0.98, 0.95)).standing, Standing::undecided) << "not slower than a base that was";
+}
+
 /// `count` launches of eight layouts, of which these are slower by 4 %.
 TrialLogs in_layouts(std::size_t count, std::size_t slow) {
   TrialLogs out;

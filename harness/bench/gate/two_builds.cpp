@@ -126,6 +126,9 @@ std::string sentence(const PairedTrial& trial, const SequentialDecision& decisio
   if (is_open(decision.standing) && 2 * logs.resolution > std::log(run.policy.margin)) {
     out += fmt::format("; the numbers are printed to within {}", percent_text(std::expm1(logs.resolution)));
   }
+  if (decision.standing == Standing::undecided && !decision.by_layout && decision.launches > 1 &&
+      deciding_interval(logs, decision.launches, run.policy).low > std::log(run.policy.margin))
+    out += "; against the copy of the base it may be no slower";
   if (decision.by_layout) out += "; it moved in some layouts of the code and not in others";
   if (decision.control_moved) out += "; a copy of the base moved against the base in the same process starts";
   if (const auto& base = trial.base_allocations, &head = trial.head_allocations; base != head) {
@@ -448,6 +451,7 @@ void append(ReportedTimes& all, ReportedTimes later) {
     std::ranges::move(more.seconds, std::back_inserter(one.seconds));
     one.figures = std::move(more.figures);
     one.resolution = std::max(one.resolution, more.resolution);
+    one.sampled = one.sampled > 0 ? std::min(one.sampled, more.sampled) : more.sampled;
     one.failed = one.failed || more.failed;
     if (!more.error.empty()) one.error = std::move(more.error);
     if (!one.error.empty()) one.seconds.clear();

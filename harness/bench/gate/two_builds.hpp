@@ -227,6 +227,7 @@ struct Reported {
   std::vector<double> seconds;
   std::vector<Figure> figures{};  ///< counted by the last start
   double resolution = 0;          ///< half of the last digit of a printed number, by that number
+  double sampled = 0;             ///< seconds of all calls of a repetition, where calls are counted
   std::string error;              ///< why there are none, as the program said it; empty where it said nothing
   bool failed = false;            ///< the error is a fault; else the benchmark was skipped on purpose
 };

@@ -229,30 +229,44 @@ std::string control_line(const TwoBuilds& run) {
                      quantile(moved, 0.05), quantile(moved, 0.95), median(moved));
 }
 
-/// Seconds that would decide the open trials, were launches to go on as they did: an interval becomes half as
-/// wide with four times as many, and is to be no wider than the limit lies from 1. 0 where none is open.
-double deciding_budget(const TwoBuilds& run, const Comparison& comparison) {
+/// What would decide the open trials, were launches to go on as they did: an interval becomes half as wide
+/// with four times as many, and is to be no wider than the limit lies from 1. Empty where none is open.
+std::string deciding_line(const TwoBuilds& run, const Comparison& comparison) {
+  const auto most = static_cast<double>(run.policy.looks.back());
   std::vector<double> times;  // as many launches
   double compared = 0;
+  std::size_t too_near = 0;
   for (const ComparedRow& row : comparison.rows) {
-    if (row.launches > 0) ++compared;
+    const auto launches = static_cast<double>(row.launches);
+    if (launches > 0) ++compared;
     if (!is_open(row.standing) || row.ratio.low <= 0) continue;
     const double width = std::log(row.ratio.high / row.ratio.low) / std::log(row.limit);
-    times.push_back(std::max(2.0, width * width));
+    const double wanted = std::max(2.0, width * width);
+    const bool tells = row.launches >= run.policy.screen;  // how far launches differ
+    if (launches < most && (!tells || wanted * launches <= 4 * most))
+      times.push_back(std::min(wanted, most / launches));
+    else
+      ++too_near;
   }
-  if (times.empty()) return 0;
-  return run.seconds * (1 + static_cast<double>(times.size()) / compared * (quantile(times, 0.9) - 1));
+  std::string out;
+  if (!times.empty()) {
+    const double more = static_cast<double>(times.size()) / compared * (quantile(times, 0.9) - 1),
+                 budget = std::max(run.seconds, run.budget_seconds) * (1 + more);
+    out = fmt::format("; what is open would take about --budget {:.0f}", std::ceil(budget / 10) * 10);
+  }
+  if (too_near > 0)
+    out +=
+        fmt::format("; {} {} too much here, or {} too near the limit, for {} process starts", too_near,
+                    too_near == 1 ? "varies" : "vary", too_near == 1 ? "is" : "are", run.policy.looks.back());
+  return out;
 }
 
 std::string visible_line(const TwoBuilds& run, const GateFindings& findings) {
   std::vector<double> visible;
   std::ranges::copy_if(findings.visible, std::back_inserter(visible), [](double one) { return one > 0; });
-  const double budget = deciding_budget(run, findings.comparison);
-  const std::string more =
-      budget > 0 && findings.comparison.unfit.empty()
-          ? fmt::format("; what is open would take about --budget {:.0f}", std::ceil(budget / 10) * 10)
-          : "";
-  if (visible.empty()) return "would have seen no slow-down: its process starts are too few" + more;
+  const std::string more = findings.comparison.unfit.empty() ? deciding_line(run, findings.comparison) : "";
+  if (visible.empty())
+    return "smallest slow-down that would have been seen: not known from so few process starts" + more;
   std::string out = "smallest slow-down that would have been seen: " + percent_text(median(visible) - 1);
   if (findings.visible.size() > 1) {
     out += fmt::format(" in the median trial, {} in nine of ten", percent_text(quantile(visible, 0.9) - 1));

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -106,6 +107,29 @@ TEST(TwoBuildsText, SaysWhyATrialIsUndecided) {
   run.trials.front().launches.resize(9);
   EXPECT_THAT(pull_request_text(pull_request_of(run, findings_of(run))),
               HasSubstr("probably slower, gemm/packed/m=1#1: 9 process starts do not decide it\n"));
+}
+
+TEST(TwoBuildsText, SaysWhyARowBeyondTheLimitIsUndecided) {
+  TwoBuilds run = run_of_one_trial(1.05);
+  for (PairedLaunch& launch : run.trials.front().launches) launch.control = {1.045};
+  EXPECT_EQ(findings_of(run).comparison.rows.front().standing, Standing::undecided);
+  EXPECT_THAT(findings_of(run).comparison.rows.front().why,
+              HasSubstr("against the copy of the base it may be no slower"));
+}
+
+TEST(TwoBuildsText, SaysWhatWouldDecideIt) {
+  const auto text_of = [](const TwoBuilds& run) {
+    return pull_request_text(pull_request_of(run, findings_of(run)));
+  };
+  TwoBuilds run = run_of_one_trial(1.05);
+  run.trials.front().launches.resize(9);
+  EXPECT_THAT(text_of(run), HasSubstr("would take about --budget 30\n")) << "twice as many launches";
+  // From half to twice the base: no number of launches that a gate takes would do.
+  for (std::size_t i = 0; i < 9; ++i)
+    run.trials.front().launches[i].head = {std::exp2(static_cast<double>(i) / 4 - 1)};
+  EXPECT_THAT(text_of(run), HasSubstr("; 1 varies too much here, or is too near the limit, for 143 process"));
+  run.trials.front().launches.resize(2);
+  EXPECT_THAT(text_of(run), HasSubstr("would have been seen: not known from so few process"));
 }
 
 TEST(TwoBuildsText, CallsNothingTheSameOnAMachineThatIsUnfit) {

@@ -290,12 +290,14 @@ class CommandTurns {
   double seconds_left() const { return policy_.budget_seconds - seconds_since(begun_); }
 
   int rounds() const {
-    const double left = std::max(0.0, seconds_left()), round = round_seconds(), most = 1000;
-    if (left < static_cast<double>(fewest_rounds) * round) {
+    const double left = std::max(0.0, seconds_left()), round = round_seconds(), most = 1000,
+                 least = static_cast<double>(fewest_rounds) * round;
+    if (left < least) {
       throw Error("--budget",
                   fmt::format("leaves {} for rounds of {}, and {} are the fewest", seconds_text(left),
                               seconds_text(round), fewest_rounds),
-                  "give it longer, or try fewer settings");
+                  fmt::format("--budget {:.0f}, or try fewer settings",
+                              std::ceil((policy_.budget_seconds - left + 2 * least) / 10) * 10));
     }
     return static_cast<int>(std::min(left / round, most));
   }
