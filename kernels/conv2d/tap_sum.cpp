@@ -178,8 +178,17 @@ void sum(const TapSum& given) {
 }
 
 void copy_row(const float* from, Index step, Index count, float* to) {
-  if (step == 1) return blocked::HWY_NAMESPACE::copy(from, count, to);
-  for (Index j = 0; j < count; ++j) to[j] = from[j * step];
+  const Floats d;
+  Index j = 0;
+  for (; step == 1 && j + lanes <= count; j += lanes) hn::StoreU(hn::LoadU(d, from + j), d, to + j);
+  if (has_masks && step == 1 && j < count)  // a short row is little but its end
+    return store_some(load_some(d, from + j, count - j), d, to + j, count - j);
+  for (; step == 2 && j + lanes < count; j += lanes) {  // reads a number behind the last that it takes
+    Vector even, odd;
+    hn::LoadInterleaved2(d, from + 2 * j, even, odd);
+    hn::StoreU(even, d, to + j);
+  }
+  for (; j < count; ++j) to[j] = from[j * step];
 }
 
 void fill(const PlaneCopy& copy, const float* image, Index channels, float* space) {
