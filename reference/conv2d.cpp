@@ -84,10 +84,10 @@ struct Unmet {
       return static_cast<double>(planes) * (static_cast<double>(all) - met_of_them);
     };
     const Index taps = p.window().taps();
-    flops = 2 * rest(p.n * p.f * p.c, p.out_pixels() * taps, met.pairs);
+    flops = 2 * rest(p.n * p.f * p.group_c(), p.out_pixels() * taps, met.pairs);
     x = rest(p.n * p.c, p.pixels(), met.pixels);
     y = rest(p.n * p.f, p.out_pixels(), met.positions);
-    w = rest(p.f * p.c, taps, met.taps);
+    w = rest(p.f * p.group_c(), taps, met.taps);
   }
 };
 
@@ -133,6 +133,19 @@ constexpr std::string_view shapes[] = {
     "n=1,c=2,f=3,h=27,w=41,kernel=3,pad=1",
     "n=1,c=65,f=47,h=5,w=4,kernel=3,pad=1",
     "n=5,c=3,f=3,h=4,w=6,kernel=3,pad=1",
+    // Groups of several channels, then of one: by one and two pixels, around the lane counts; two filters per
+    // channel; windows that are no squares, dilation, uneven borders, strides past the kernel.
+    "n=2,c=6,f=12,h=9,w=11,kernel=3,stride=1|2,pad=1,groups=2|3",
+    "n=1,c=34,f=6,h=5,w=6,kernel=1,groups=2",
+    "n=3,c=6,f=66,h=4,w=3,kernel=1,stride=2,groups=2",
+    "n=2,c=6,f=3,h=8,w=7,kernel=2,kernel_w=3,dilation=2,pad=1,left=2,groups=3",
+    "n=2,c=3,f=3|6,h=7,w=7|16,kernel=3,pad=1,groups=3",
+    "n=3,c=4,f=4|8,h=14,w=35,kernel=3,stride=2,pad=1,groups=4",
+    "n=2,c=2,f=2,h=11,w=33|67,kernel=5,stride=1|2,pad=2,groups=2",
+    "n=1,c=3,f=3,h=9,w=10,kernel=3,dilation=2,pad=2,groups=3",
+    "n=2,c=2,f=4,h=8,w=9,kernel=2,kernel_w=5,stride=3,pad=1,left=0,right=3,groups=2",
+    "n=1,c=3,f=3,h=6,w=1,kernel=3,pad=1,groups=3",
+    "n=1,c=2,f=2,h=5,w=7,kernel=2,stride=4,groups=2",
 };
 
 const Register registered{[](Registry& r) {
@@ -145,7 +158,12 @@ const Register registered{[](Registry& r) {
 
 }  // namespace
 
-void conv2d::demand_a_window_that_fits(std::string_view where, const conv2d::Layer& p) {
+void conv2d::demand_a_layer_that_fits(std::string_view where, const conv2d::Layer& p) {
+  if (p.c % p.groups != 0 || p.f % p.groups != 0)
+    throw Error(std::string(where),
+                std::to_string(p.groups) + " groups do not divide " + std::to_string(p.c) + " channels and " +
+                    std::to_string(p.f) + " filters",
+                "take a number of groups that divides both c and f");
   const Window window = p.window();
   if (window.out_h() > 0 && window.out_w() > 0) return;
   const auto extents = [](Index h, Index w) { return std::to_string(h) + " x " + std::to_string(w); };

@@ -77,6 +77,21 @@ TEST(Conv2d, SumsOverChannelsAndAddsTheBiasOfTheFilter) {
   EXPECT_THAT(y_of("n=1,c=2,f=2,h=1,w=1,kernel=1,bias=per_filter", in), ElementsAre(132, 213));
 }
 
+TEST(Conv2d, SumsOverTheChannelsOfTheGroupOfAFilter) {
+  // Channels 2, 3 | 5, 7 under filters (1, 10), (100, 1000) | (1, 1), (2, 3).
+  const Conv2d::Input in{numbers({2, 3, 5, 7}), numbers({1, 10, 100, 1000, 1, 1, 2, 3}), {}};
+  EXPECT_THAT(y_of("n=1,c=4,f=4,h=1,w=1,kernel=1,groups=2", in), ElementsAre(32, 3200, 12, 31));
+}
+
+TEST(ConvolutionGradients, StayInTheGroupOfAFilter) {
+  // dy = 1, 2 | 3, 4: dx = 1*1 + 2*100, 1*10 + 2*1000 | 3*1 + 4*2, 3*1 + 4*3; dw = dy times its own channels.
+  constexpr std::string_view layer = "n=1,c=4,f=4,h=1,w=1,kernel=1,groups=2";
+  EXPECT_THAT(dx_of(layer, {numbers({1, 2, 3, 4}), numbers({1, 10, 100, 1000, 1, 1, 2, 3})}),
+              ElementsAre(201, 2010, 11, 15));
+  EXPECT_THAT(dw_of(layer, {numbers({2, 3, 5, 7}), numbers({1, 2, 3, 4})}).dw.value,
+              ElementsAre(2, 3, 4, 6, 15, 21, 20, 28));
+}
+
 TEST(Conv2dDataGradient, SpreadsEachElementOverItsWindow) {
   // The kernel at (0, 0), and twice the kernel at (1, 1): [1 2 0; 3 4+2 4; 0 6 8].
   EXPECT_THAT(dx_of("n=1,c=1,f=1,h=3,w=3,kernel=2", {numbers({1, 0, 0, 2}), four()}),
@@ -207,6 +222,25 @@ TEST(Conv2d, NamesAWindowThatDoesNotFit) {
   }
 }
 
+TEST(Conv2d, NamesGroupsThatDoNotDivideChannelsAndFilters) {
+  Setting setting;
+  for (const char* text :
+       {"n=1,c=4,f=6,h=4,w=4,kernel=3,groups=4", "n=1,c=6,f=4,h=4,w=4,kernel=3,groups=3"}) {
+    try {
+      Conv2d::make_input(problem<Conv2d>(text), setting);
+      ADD_FAILURE() << "did not throw";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(" groups do not divide ")) << text;
+    }
+  }
+}
+
+TEST(Conv2d, LeavesASingleGroupOutOfItsText) {
+  constexpr std::string_view layer = "n=1,c=4,f=6,h=4,w=4,kernel=3";
+  EXPECT_EQ(to_text(problem<Conv2d>(std::string(layer) + ",groups=1")), layer);
+  EXPECT_EQ(to_text(problem<Conv2d>(std::string(layer) + ",groups=2")), std::string(layer) + ",groups=2");
+}
+
 /// Returns the judgement of one variant that is planted in place of the naive one.
 template <class Op>
 Agreement judge_planted(std::string_view text, void (*run)(const typename Op::Problem&,
@@ -271,7 +305,7 @@ TEST(Conv2dCost, LeavesOutWhatMeetsThePaddingAloneOrNothing) {
   for (const char* text :
        {"n=2,c=3,f=2,h=5,w=4,kernel=3,pad=1", "n=2,c=3,f=2,h=5,w=6,kernel=1,stride=2",
         "n=1,c=2,f=3,h=1,w=1,kernel=3,pad=1", "n=1,c=2,f=1,h=3,w=4,kernel=2,stride=3,dilation=2,pad=4",
-        "n=1,c=1,f=1,h=4,w=4,kernel=2"}) {
+        "n=1,c=1,f=1,h=4,w=4,kernel=2", "n=2,c=4,f=6,h=5,w=4,kernel=3,pad=1,groups=2"}) {
     auto p = problem<Conv2d>(text);
     const Terms terms(p);
     const auto x = static_cast<double>(terms.x.size()), w = static_cast<double>(terms.w.size()),

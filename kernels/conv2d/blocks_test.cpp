@@ -77,8 +77,12 @@ TEST(ThreadedConvolution, AgreesForEveryDivisionOfALayer) {
       "n=10,c=64,f=96,h=1,w=2,kernel=1",                   // none, since pixels do not fill vectors
       "n=3,c=41,f=67,h=23,w=19,kernel=1,stride=2",         // columns, by filters and channels
       "n=1,c=160,f=96,h=57,w=31,kernel=1,stride=2",        // the same, y by places
-      "n=2,c=150,f=96,h=9,w=10,kernel=1,stride=3,pad=1"};  // the same, zeros among them
-  EXPECT_EQ(agreeing(problems, {"threaded"}, {1, 2, 3, 5}), 3 * 14 * 2 * 4);
+      "n=2,c=150,f=96,h=9,w=10,kernel=1,stride=3,pad=1",   // the same, zeros among them
+      // Groups: more than threads, two of many filters, fewer than channels; one per channel.
+      "n=2,c=128,f=128,h=9,w=11,kernel=3,pad=1,groups=32", "n=3,c=34,f=144,h=13,w=15,kernel=3,pad=1,groups=2",
+      "n=5,c=48,f=72,h=17,w=19,kernel=1,groups=3", "n=3,c=70,f=140,h=31,w=33,kernel=3,pad=1,groups=70",
+      "n=6,c=3,f=3,h=130,w=131,kernel=5,stride=2,pad=2,groups=3"};
+  EXPECT_EQ(agreeing(problems, {"threaded"}, {1, 2, 3, 5}), 3 * 19 * 2 * 4);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include "conv2d/direct.hpp"
 
-#include "conv2d/grid.hpp"
 #include "team.hpp"
 
 #include "assay/caches.hpp"
@@ -29,11 +28,12 @@ std::vector<DirectTier> direct_tiers() {
 SumPlan::SumPlan(const Layer& p, const DirectTier& tier, bool of_dx)
     : tier_(tier),
       images_(p.n),
+      groups_(p.groups),
       taps_(p.window().taps()),
       layout_(of_dx ? data_layout(p) : forward_layout(p)),
       places_(of_dx ? data_places(p) : forward_places(p)),
-      channels_(of_dx ? p.f : p.c),
-      rows_(of_dx ? p.c : p.f),
+      channels_(of_dx ? p.group_f() : p.group_c()),
+      rows_(of_dx ? p.group_c() : p.group_f()),
       w_row_(of_dx ? taps_ : p.depth()),
       w_channel_(of_dx ? p.depth() : taps_),
       result_h_(of_dx ? p.h : p.window().out_h()),
@@ -61,13 +61,6 @@ constexpr Index most_lanes = 16, most_panel_rows = 5 * most_lanes;
 // stored together.
 constexpr double strip_share(bool weights_fit) { return weights_fit ? 0.25 : 0.5; }
 constexpr Index strip_unit = 48;
-
-/// A call overwrites only the places of pixels; the zeros around them stay.
-Buffer<float> zeroed_space(Index floats) {
-  Buffer<float> space(floats);
-  std::ranges::fill(space, 0.0F);
-  return space;
-}
 
 Index part_of_second_level(double share, Index floats) {
   return static_cast<Index>(caches().second * share / sizeof(float)) / std::max<Index>(1, floats);
@@ -123,8 +116,10 @@ bool SumPlan::divides_places(Index parts) const {
 }
 
 void SumPlan::divide(Index threads) {
-  // Images share only weights. Rows, in whole vectors, share the image. Places share the weights, which each
-  // part transposes for itself.
+  // Groups share nothing. Images share only weights. Rows, in whole vectors, share the image. Places share
+  // the weights, which each part transposes for itself.
+  const Index by_group = groups_ >= 4 * threads ? threads : std::gcd(threads, groups_);
+  threads /= by_group;
   // Threads that divide images transpose all weights each. Where those outnumber pixels, whole panels of rows
   // are divided: 2 x 512 x 7 x 7 under 512 filters of 3 x 3.
   const bool weighs_more = on_pixels_ && rows_ * taps_ > images_ * layout_.source_h * layout_.source_w &&
@@ -142,14 +137,13 @@ void SumPlan::divide(Index threads) {
   } else {
     by_row = std::min(left, rows_);
   }
-  for (Index i = 0; i < by_image; ++i) {
+  for (Index i = 0; i < by_group * by_image; ++i) {
     for (Index j = 0; j < by_row; ++j) {
       const Index row = cut(rows_, unit, j, by_row);
       const Index end = cut(rows_, unit, j + 1, by_row);
       for (Index part = 0; part < by_place; ++part) {
-        const Index image = images_ * i / by_image;
-        shares_.push_back({.image = image,
-                           .images = images_ * (i + 1) / by_image - image,
+        shares_.push_back({.groups = range(groups_, 1, i / by_image, by_group),
+                           .images = range(images_, 1, i % by_image, by_image),
                            .row = row,
                            .rows = end - row,
                            .part = part,
@@ -163,12 +157,13 @@ void SumPlan::divide(Index threads) {
 
 void SumPlan::run(const float* source, const float* w, const float* start, float* result) {
   on_each(shares_, [&](Share& share) {
-    if (on_pixels_) return sum_pixels(share, source, w, start, result);
-    sum_taps(share, source, w, start, result);
+    if (!on_pixels_) return sum_taps(share, source, w, start, result);
+    for (Index group = share.groups.first, left = share.groups.count; left > 0; --left, ++group)
+      sum_pixels(share, group, source, w, start, result);
   });
 }
 
-void SumPlan::sum_pixels(Share& share, const float* source, const float* w, const float* start,
+void SumPlan::sum_pixels(Share& share, Index group, const float* source, const float* w, const float* start,
                          float* result) const {
   float* const space = share.space.data();
   const Index source_plane = layout_.source_h * layout_.source_w, plane = result_h_ * result_w_;
@@ -179,30 +174,31 @@ void SumPlan::sum_pixels(Share& share, const float* source, const float* w, cons
   // images as fit.
   const bool at_once = share.rows <= rows_at_once();
   const bool fits = share.rows <= part_of_second_level(0.5, channels_ * taps_);
-  const Index images = std::clamp<Index>(part_of_second_level(1, source_image), 1, share.images);
+  const Index images = std::clamp<Index>(part_of_second_level(1, source_image), 1, share.images.count);
   const Index strip = part_of_second_level(strip_share(fits), channels_ * layout_.step * layout_.step);
   PixelSum s{.channels = channels_,
              .kernel_taps = taps_,
              .weights = space,
              .source_channel = source_plane,
-             .source_image = source_image,
+             .source_image = groups_ * source_image,
              .strip = at_once ? std::max<Index>(1, strip / strip_unit) * strip_unit : plane * images,
              .out_plane = plane,
-             .out_image = rows_ * plane};
+             .out_image = groups_ * rows_ * plane};
   for (Index row = 0; row < share.rows; row += s.rows) {
     s.rows = at_once ? share.rows : tier_.panel_rows(share.rows - row);
     tier_.turn_weights({.rows = s.rows,
                         .channels = channels_,
                         .taps = taps_,
-                        .weights = w + (share.row + row) * w_row_,
+                        .weights = w + group * rows_ * channels_ * taps_ + (share.row + row) * w_row_,
                         .row = w_row_,
                         .channel = w_channel_,
                         .to = space});
-    s.start = start == nullptr ? nullptr : start + share.row + row;
-    for (Index first = 0; first < share.images; first += s.images) {
-      s.images = std::min(images, share.images - first);
-      s.source = source + (share.image + first) * source_image;
-      s.out = result + ((share.image + first) * rows_ + share.row + row) * plane;
+    s.start = start == nullptr ? nullptr : start + group * rows_ + share.row + row;
+    for (Index first = 0; first < share.images.count; first += s.images) {
+      s.images = std::min(images, share.images.count - first);
+      const Index image = (share.images.first + first) * groups_ + group;
+      s.source = source + image * source_image;
+      s.out = result + (image * rows_ + share.row + row) * plane;
       for (const PlaceClass& places : places_) {
         s.channels = places.taps.empty() ? 0 : channels_;
         s.taps = places.taps.data();
@@ -235,7 +231,9 @@ void SumPlan::sum_taps(Share& share, const float* source, const float* w, const 
       copy.last_row = std::max(copy.last_row, first_row(sweep, share.part + 1) + layout_.reach());
     }
   }
-  for (Index image = share.image; image < share.image + share.images; ++image) {
+  for (Index i = 0; i < share.images.count * share.groups.count; ++i) {
+    const Index group = share.groups.first + i % share.groups.count;
+    const Index image = (share.images.first + i / share.groups.count) * groups_ + group;
     tier_.fill(copy, source + image * source_floats, channels_, space);
     // Clears pixels that no tap reaches.
     if (std::ranges::any_of(layout_.sweeps, &Sweep::is_empty)) {
@@ -249,13 +247,13 @@ void SumPlan::sum_taps(Share& share, const float* source, const float* w, const 
                       .taps = static_cast<Index>(sweep.in_weights.size()),
                       .in_weights = sweep.in_weights.data(),
                       .in_channel = sweep.in_channel.data(),
-                      .a = w + share.row * w_row_,
+                      .a = w + group * rows_ * channels_ * taps_ + share.row * w_row_,
                       .a_row = w_row_,
                       .a_channel = w_channel_,
                       .b = space + begin * layout_.pitch,
                       .b_channel = layout_.channel_floats(),
                       .pitch = layout_.pitch,
-                      .start = start == nullptr ? nullptr : start + share.row,
+                      .start = start == nullptr ? nullptr : start + group * rows_ + share.row,
                       .out_h = first_row(sweep, share.part + 1) - begin,
                       .out_w = sweep.out_w,
                       .out = result + (image * rows_ + share.row) * plane +
@@ -281,23 +279,26 @@ Index panels(Index filters) { return pieces(filters, panel_filters); }
 
 WeightPlan::WeightPlan(const Layer& p, DirectTier tier, Index threads)
     : layer_(p), tier_(std::move(tier)), layout_(forward_layout(p)) {
-  for (Index channel = 0; channel < p.c; ++channel) {
+  for (Index channel = 0; channel < p.group_c(); ++channel) {
     for (const Index tap : layout_.sweeps[0].in_channel) {
       row_offset_.push_back(channel * layout_.channel_floats() + tap);
     }
   }
-  // Filters in whole panels are divided first, then channels.
-  const Index by_filters = std::gcd(threads, panels(p.f));
-  const Grid grid{by_filters, std::min(threads / by_filters, p.c)};
-  for (Index i = 0; i < grid.parts(); ++i) {
-    const Range filters = range(p.f, panel_filters, i / grid.inner, grid.outer);
-    const Range channels = range(p.c, 1, i % grid.inner, grid.inner);
-    Share& share = shares_.emplace_back(Share{filters.first, filters.count, channels.first, channels.count});
+  // Groups are divided first, then filters in whole panels, then channels.
+  const Index by_group = std::gcd(threads, p.groups);
+  threads /= by_group;
+  const Index by_filters = std::gcd(threads, panels(p.group_f()));
+  const Grid grid{by_filters, std::min(threads / by_filters, p.group_c())};
+  for (Index i = 0; i < by_group * grid.parts(); ++i) {
+    const Range filters = range(p.group_f(), panel_filters, i % grid.parts() / grid.inner, grid.outer);
+    const Range channels = range(p.group_c(), 1, i % grid.inner, grid.inner);
+    Share& share = shares_.emplace_back(Share{range(p.groups, 1, i / grid.parts(), by_group), filters.first,
+                                              filters.count, channels.first, channels.count});
     const Index images = images_at_once(share);
     share.space = zeroed_space(images * image_floats(share) +
                                panels(share.filters) * panel_filters * panel_pixels(images) + 64);
   }
-  start_team(grid.parts());
+  start_team(static_cast<int>(shares_.size()));
 }
 
 Index WeightPlan::rows_at_once() const {
@@ -313,7 +314,13 @@ Index WeightPlan::images_at_once(const Share& share) const {
 }
 
 void WeightPlan::run(const float* x, const float* dy, float* dw, float* dbias) {
-  on_each(shares_, [&](Share& share) { sum(share, x, dy, dw, dbias); });
+  const Layer& p = layer_;
+  on_each(shares_, [&](Share& share) {
+    for (Index group = share.groups.first, left = share.groups.count; left > 0; --left, ++group) {
+      sum(share, x + group * p.group_c() * p.pixels(), dy + group * p.group_f() * p.out_pixels(),
+          dw + group * p.group_w(), dbias == nullptr ? nullptr : dbias + group * p.group_f());
+    }
+  });
 }
 
 void WeightPlan::sum(Share& share, const float* x, const float* dy, float* dw, float* dbias) const {

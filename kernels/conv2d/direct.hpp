@@ -3,10 +3,12 @@
 #pragma once
 
 #include "blocks.hpp"
+#include "conv2d/grid.hpp"
 #include "conv2d/layout.hpp"
 #include "conv2d/places.hpp"
 #include "tiers.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -117,6 +119,13 @@ struct TurnDy {
   Index panel = 0;
 };
 
+/// A call overwrites only the places of pixels; the zeros around them stay.
+inline Buffer<float> zeroed_space(Index floats) {
+  Buffer<float> space(floats);
+  std::ranges::fill(space, 0.0F);
+  return space;
+}
+
 /// `direct` compiled for one SIMD target.
 struct DirectTier : NamedTier {
   void (*sum_taps)(const TapSum&) = nullptr;
@@ -140,7 +149,7 @@ void set_tap_gradients(std::vector<DirectTier>& tiers);
 /// Computes y from x, or dx from dy: both are sums over taps and channels of a source.
 ///
 /// There are two ways, and the plan takes the cheaper by its estimate: PixelSum, or TapSum where
-/// rows of the result are few or do not fill vectors, or where weights outweigh pixels.
+/// rows of the result are few or do not fill vectors, or where weights outweigh pixels. Costs are a group's.
 class SumPlan {
  public:
   static SumPlan of_y(const Layer& p, const DirectTier& tier) { return {p, tier, false}; }
@@ -155,10 +164,10 @@ class SumPlan {
   void run(const float* source, const float* w, const float* start, float* result);
 
  private:
-  /// Images [image, image + images); in each image the channels [row, row + rows), and part `part` of `parts`
-  /// of their places.
+  /// In groups of images the channels [row, row + rows), and part `part` of `parts` of their places.
   struct Share {
-    Index image = 0, images = 0, row = 0, rows = 0;
+    Range groups, images;
+    Index row = 0, rows = 0;
     Index part = 0, parts = 1;
     Buffer<float> space;
   };
@@ -170,10 +179,11 @@ class SumPlan {
   /// Floats of space, zeros at first, which each share needs for itself.
   Index space_floats() const;
   void sum_taps(Share& share, const float* source, const float* w, const float* start, float* result) const;
-  void sum_pixels(Share& share, const float* source, const float* w, const float* start, float* result) const;
+  void sum_pixels(Share& share, Index group, const float* source, const float* w, const float* start,
+                  float* result) const;
 
   DirectTier tier_;
-  Index images_, taps_;
+  Index images_, groups_, taps_;
   Layout layout_;
   std::vector<PlaceClass> places_;
   double cost_ = 0;
@@ -192,9 +202,10 @@ class WeightPlan {
   void run(const float* x, const float* dy, float* dw, float* dbias);
 
  private:
-  /// Filters [filter, filter + filters) and channels [channel, channel + channels), over the whole batch: no
-  /// two shares add to the same weight, so none needs an accumulator of its own.
+  /// Filters [filter, filter + filters) and channels [channel, channel + channels) of groups, over the whole
+  /// batch: no two shares add to the same weight, so none needs an accumulator of its own.
   struct Share {
+    Range groups;
     Index filter = 0, filters = 0, channel = 0, channels = 0;
     Buffer<float> space = {};
   };

@@ -108,7 +108,7 @@ void for_each_product(std::type_identity<Conv2dDataGradient>, const DataProblem&
     for (Index i = 0; i < w.out_h(); i += window_rows) {
       visit(blocked::product({nullptr, p.depth(), true}, {nullptr, p.out_pixels()}, nullptr, block.distance,
                              std::min(channels, end - channel) * w.taps(),
-                             std::min(window_rows, w.out_h() - i) * w.out_w(), p.f),
+                             std::min(window_rows, w.out_h() - i) * w.out_w(), p.group_f()),
             channel, i);
     }
   }
@@ -122,11 +122,11 @@ void for_each_product(std::type_identity<Conv2dWeightGradient>, const Problem& p
   const Index pixels = p.out_pixels(), depth = p.depth();
   for (Index row = 0; row < depth;) {
     const Index rows = next_block(depth - row, block.rows, 16);
-    for (Index n = 0; n < p.n; ++n) {
+    for (Index n = 0; n < p.n * p.groups; ++n) {
       for (Index first = 0; first < pixels;) {
         const Index count = next_block(pixels - first, block.places, 16);
-        visit(blocked::product({nullptr, pixels}, {nullptr, block.distance, true}, nullptr, depth, p.f, rows,
-                               count, 1, n > 0 || first > 0 ? 1.0F : 0.0F),
+        visit(blocked::product({nullptr, pixels}, {nullptr, block.distance, true}, nullptr, depth,
+                               p.group_f(), rows, count, 1, n >= p.groups || first > 0 ? 1.0F : 0.0F),
               row, first, n);
         first += count;
       }
@@ -154,12 +154,13 @@ void run(ColumnSum<Conv2d>& sum, const Conv2d::Input& in, Conv2d::Output& out) {
   const Problem& p = sum.p;
   const ColumnShare& share = sum.share;
   const Index pixels = p.out_pixels();
-  const float* const w = in.w.data() + share.row * p.depth();
   for (Index n = share.image; n < share.image + share.images; ++n) {
-    const float* const x = in.x.data() + n * p.c * p.pixels();
-    float* const y = out.y.data() + (n * p.f + share.row) * pixels;
+    const Index filter = n % p.groups * p.group_f() + share.row;
+    const float* const w = in.w.data() + filter * p.depth();
+    const float* const x = in.x.data() + n * p.group_c() * p.pixels();
+    float* const y = out.y.data() + (n * p.group_f() + share.row) * pixels;
     if (p.has_bias()) {
-      set_rows(in.bias.data() + share.row, share.rows, share.places, y + share.place, pixels);
+      set_rows(in.bias.data() + filter, share.rows, share.places, y + share.place, pixels);
     }
     sum.for_each([&](const blocked::Product& product, Index row, Index first) {
       gather(sum.window, x, row, product.k, first, product.n, sum.columns.data(), product.ldb);
@@ -174,12 +175,13 @@ void run(ColumnSum<Conv2dDataGradient>& sum, const Conv2dDataGradient::Input& in
   const ColumnShare& share = sum.share;
   const Index taps = sum.window.taps(), out_w = sum.window.out_w();
   for (Index n = share.image; n < share.image + share.images; ++n) {
-    const float* const dy = in.dy.data() + n * p.f * p.out_pixels();
-    float* const dx = out.dx.data() + n * p.c * p.pixels();
+    const float* const w = in.w.data() + n % p.groups * p.group_w();
+    const float* const dy = in.dy.data() + n * p.group_f() * p.out_pixels();
+    float* const dx = out.dx.data() + n * p.group_c() * p.pixels();
     std::fill_n(dx + share.row * p.pixels(), share.rows * p.pixels(), 0.0F);
     sum.for_each([&](const blocked::Product& product, Index channel, Index i) {
       float* const columns = sum.columns.data();
-      sum.tier.multiply(blocked::with(product, in.w.data() + channel * taps, dy + i * out_w, columns),
+      sum.tier.multiply(blocked::with(product, w + channel * taps, dy + i * out_w, columns),
                         sum.space.data());
       im2col::add_rows(sum.window, columns, product.ldc, channel * taps, product.m, i, product.n / out_w, dx);
     });
@@ -190,10 +192,11 @@ void run(ColumnSum<Conv2dWeightGradient>& sum, const Conv2dWeightGradient::Input
          Conv2dWeightGradient::Output& out) {
   const Problem& p = sum.p;
   sum.for_each([&](const blocked::Product& product, Index row, Index first, Index n) {
-    gather(sum.window, in.x.data() + n * p.c * p.pixels(), row, product.n, first, product.k,
+    gather(sum.window, in.x.data() + n * p.group_c() * p.pixels(), row, product.n, first, product.k,
            sum.columns.data(), product.ldb);
-    const float* const dy = in.dy.data() + n * p.f * p.out_pixels() + first;
-    sum.tier.multiply(blocked::with(product, dy, sum.columns.data(), out.dw.data() + row), sum.space.data());
+    const float* const dy = in.dy.data() + n * p.group_f() * p.out_pixels() + first;
+    float* const dw = out.dw.data() + n % p.groups * p.group_w() + row;
+    sum.tier.multiply(blocked::with(product, dy, sum.columns.data(), dw), sum.space.data());
   });
   if (p.has_bias()) sum_filters(p, in.dy.data(), out.dbias.data());
 }
@@ -204,7 +207,7 @@ template <class Op>
 typename Variant<Op>::Kernel column_sums(const blocked::Tier& tier, const typename Op::Problem& p,
                                          Columns columns, Index threads) {
   constexpr Index least_places = 64;
-  ColumnShare whole{.images = p.n, .rows = std::is_same_v<Op, Conv2d> ? p.f : p.c};
+  ColumnShare whole{.images = p.n * p.groups, .rows = std::is_same_v<Op, Conv2d> ? p.group_f() : p.group_c()};
   if constexpr (std::is_same_v<Op, Conv2d>) whole.places = p.out_pixels();
   const Grid grid = images_and_rows(threads, whole.images, whole.rows);
   const bool by_place = whole.places >= least_places * grid.inner;

@@ -26,7 +26,11 @@ std::shared_ptr<onednn::Plan> plan_of(const Layer& p, bool has_bias, Direction d
   const Window w = p.window();
   const auto x = [&](Tag tag) { return described({p.n, p.c, p.h, p.w}, tag); };
   const auto y = [&](Tag tag) { return described({p.n, p.f, w.out_h(), w.out_w()}, tag); };
-  const auto weights = [&](Tag tag) { return described({p.f, p.c, w.kernel_h, w.kernel_w}, tag); };
+  const auto weights = [&](Tag tag) {
+    if (p.groups == 1) return described({p.f, p.c, w.kernel_h, w.kernel_w}, tag);
+    const std::initializer_list<Index> extents{p.groups, p.group_f(), p.group_c(), w.kernel_h, w.kernel_w};
+    return described(extents, tag == Tag::abcd ? Tag::abcde : tag);
+  };
   const Tag tag = in_place ? Tag::abcd : Tag::any;
   const Shape any_x = x(tag), any_y = y(tag), any_w = weights(tag);
   const Shape bias = has_bias ? described({p.f}, Tag::a) : Shape();

@@ -1,5 +1,6 @@
 // Layers as products of matrices: 1 x 1 layers as they are, others with columns of their image, and the bias
-// beside either. `pointwise`, `implicit_gemm`, `im2col_gemm` and `threaded` run the same machine code.
+// beside either. `pointwise`, `implicit_gemm`, `im2col_gemm` and `threaded` run the same machine code. Images
+// are those of a group: its arrays of an image are contiguous, so that a layer is n * groups of them.
 #pragma once
 
 #include "assay/ops/conv2d.hpp"

@@ -27,7 +27,7 @@ bool pays_as_products(const Layer& p, Index rows, Index channels, const SumPlan&
 Variant<Conv2d>::Kernel prepare_y(const Problem& p, const Conv2d::Input&, const Context& context) {
   const Index threads = useful_threads(p, context.threads);
   SumPlan plan = SumPlan::of_y(p, best_tier());
-  if (!pays_as_products(p, p.f, p.c, plan)) return direct_y(p, std::move(plan), threads);
+  if (!pays_as_products(p, p.group_f(), p.group_c(), plan)) return direct_y(p, std::move(plan), threads);
   if (is_pointwise(p) && !p.has_bias()) return pointwise_y(p, threads);
   return column_sums<Conv2d>(best_of(blocked::tiers()), p, Columns::of_a_block, threads);
 }
@@ -36,7 +36,7 @@ Variant<Conv2dDataGradient>::Kernel prepare_dx(const DataProblem& p, const Conv2
                                                const Context& context) {
   const Index threads = useful_threads(p, context.threads);
   SumPlan plan = SumPlan::of_dx(p, best_tier());
-  if (!pays_as_products(p, p.c, p.f, plan)) return direct_dx(std::move(plan), threads);
+  if (!pays_as_products(p, p.group_c(), p.group_f(), plan)) return direct_dx(std::move(plan), threads);
   if (is_pointwise(p)) return pointwise_dx(p, threads);
   return column_sums<Conv2dDataGradient>(best_of(blocked::tiers()), p, Columns::of_a_block, threads);
 }

@@ -13,12 +13,18 @@
 namespace assay {
 namespace conv2d {
 
-/// The shape that the three contracts share: n images of c channels, f filters, and the window.
+/// The shape that the three contracts share: n images of c channels, f filters, and the window. Channels and
+/// filters form `groups` of equal size, one after the other; a filter sees the channels of its own group
+/// alone. A group per channel is a depthwise convolution.
 struct Layer : WindowFields {
-  Index n = 1, c = 1, f = 1;
+  Index n = 1, c = 1, f = 1, groups = 1;
 
+  Index group_c() const { return c / groups; }
+  Index group_f() const { return f / groups; }
   /// Terms of a sum over the window: extent of a row of the weights.
-  Index depth() const { return c * window().taps(); }
+  Index depth() const { return group_c() * window().taps(); }
+  /// Weights of a group.
+  Index group_w() const { return group_f() * depth(); }
   Index pixels() const { return h * w; }
   Index out_pixels() const { return out_h() * out_w(); }
   Index x_size() const { return n * c * pixels(); }
@@ -28,7 +34,8 @@ struct Layer : WindowFields {
   static constexpr auto layer_fields() {
     return std::tuple_cat(std::tuple{field<Problem>("n", &Problem::n), field<Problem>("c", &Problem::c),
                                      field<Problem>("f", &Problem::f)},
-                          window_fields<Problem>());
+                          window_fields<Problem>(),
+                          std::tuple{option<Problem>("groups", &Problem::groups, 1, 1, largest_extent)});
   }
 };
 
@@ -49,8 +56,9 @@ struct DataProblem : Layer {
   static constexpr auto fields() { return layer_fields<DataProblem>(); }
 };
 
-/// Throws Error naming `where` when the window does not fit into the padded image.
-void demand_a_window_that_fits(std::string_view where, const Layer& layer);
+/// Throws Error naming `where` when the window does not fit into the padded image, or channels or filters do
+/// not fill groups.
+void demand_a_layer_that_fits(std::string_view where, const Layer& layer);
 
 /// Problems of these shapes, and where they may have a bias every other one with it, too, so that each way of
 /// adding it meets each kind of window.
@@ -77,21 +85,23 @@ struct Convolution : ByElement<Op> {
   }
   template <class O = Op>
   static typename O::Input make_input(const typename O::Problem& p, Setting& setting) {
-    demand_a_window_that_fits(O::name, p);
+    demand_a_layer_that_fits(O::name, p);
     return FromParts<O>::make_input(p, setting);
   }
 };
 
 }  // namespace conv2d
 
-/// y[n, f, i, j] = bias[f] + sum over c, k, l of w[f, c, k, l] x[n, c, r, s],   r = i stride - top + k
-/// dilation, s = j stride - left + l dilation, and x = 0 outside the image. That is the cross-correlation
+/// y[n, f, i, j] = bias[f] + sum over c, k, l of w[f, c, k, l] x[n, first + c, r, s],   r = i stride - top +
+/// k dilation, s = j stride - left + l dilation, and x = 0 outside the image. That is the cross-correlation
 /// that frameworks call convolution: the kernel is not flipped. Arrays are NCHW, with out_h = floor((h + top
-/// + bottom - ((kernel - 1) dilation + 1)) / stride) + 1, out_w likewise. Without bias the array is empty. A
-/// window that does not fit into the padded image is an error. The effect of numbers in x or w that are not
-/// finite is undefined: 0 times infinity may or may not be formed in the padding.
+/// + bottom - ((kernel - 1) dilation + 1)) / stride) + 1, out_w likewise; w is [f, c / groups, kernel,
+/// kernel_w], and first = floor(f / (filters / groups)) (channels / groups) is the first channel of the group
+/// of filter f. Without bias the array is empty. A window that does not fit into the padded image is an
+/// error, and so are groups that do not divide c and f. The effect of numbers in x or w that are not finite
+/// is undefined: 0 times infinity may or may not be formed in the padding.
 ///
-/// Bound, with K = c kernel kernel_w,
+/// Bound, with K = c / groups kernel kernel_w,
 ///   |fl(y) - y| <= g(K + 1) (|w| * |x| + |bias|),
 /// where * is the same sum over magnitudes. A product meets its own rounding and those of at most K - 1
 /// additions, and that of the bias; terms in the padding are zero and exact. Higham (2002), section 3.5. With
@@ -102,7 +112,8 @@ struct Convolution : ByElement<Op> {
 /// They have another contract, conv2d_winograd, and not a looser one.
 ///
 /// Source: LeCun, Bottou, Bengio and Haffner, Gradient-based learning applied to document recognition,
-/// Proceedings of the IEEE 86(11), 1998, section II.A; dilation as in Yu and Koltun, ICLR 2016, equation 2.
+/// Proceedings of the IEEE 86(11), 1998, section II.A; dilation as in Yu and Koltun, ICLR 2016, equation 2;
+/// groups as in Krizhevsky, Sutskever and Hinton, NIPS 2012, section 3.5.
 struct Conv2d : conv2d::Convolution<Conv2d> {
   static constexpr std::string_view name = "conv2d";
   static constexpr std::string_view about = "y = bias + w * x, cross-correlation, NCHW f32";
@@ -111,10 +122,10 @@ struct Conv2d : conv2d::Convolution<Conv2d> {
   struct Input {
     Buffer<float> x, w, bias;
     static constexpr auto parts() {
-      return std::tuple{
-          part("x", &Input::x, &Problem::n, &Problem::c, &Problem::h, &Problem::w),
-          part("w", &Input::w, &Problem::f, &Problem::c, &Problem::kernel_rows, &Problem::kernel_columns),
-          part("bias", &Input::bias, &Problem::bias_size)};
+      return std::tuple{part("x", &Input::x, &Problem::n, &Problem::c, &Problem::h, &Problem::w),
+                        part("w", &Input::w, &Problem::f, &Problem::group_c, &Problem::kernel_rows,
+                             &Problem::kernel_columns),
+                        part("bias", &Input::bias, &Problem::bias_size)};
     }
   };
   struct Output {
@@ -130,14 +141,15 @@ struct Conv2d : conv2d::Convolution<Conv2d> {
   static Index terms(const Problem& p) { return p.depth(); }
 };
 
-/// dx[n, c, r, s] = sum over f, k, l, i, j of w[f, c, k, l] dy[n, f, i, j], of those with
-///   i stride - top + k dilation = r and j stride - left + l dilation = s.
-/// Pixels that no window reaches get 0; dx is overwritten. What is not finite is undefined in effect.
+/// dx[n, c, r, s] = sum over f, k, l, i, j of w[f, c - first, k, l] dy[n, f, i, j], of those with
+///   i stride - top + k dilation = r and j stride - left + l dilation = s,
+/// over the filters of the group of channel c, whose first channel is `first`; layout and groups as in
+/// conv2d. Pixels that no window reaches get 0; dx is overwritten. What is not finite is undefined in effect.
 ///
-/// Bound: a pixel has at most one i per k and one j per l, so K = f kernel kernel_w terms, and
+/// Bound: a pixel has at most one i per k and one j per l, so K = f / groups kernel kernel_w terms, and
 ///   |fl(dx) - dx| <= g(K) (|w| * |dy|),
 /// a rounding for the product and K - 1 for sums. It holds for sums in two stages too, over f and then over
-/// taps, which meet f + kernel kernel_w - 1 <= K roundings. With the exact fill the bound is zero.
+/// taps, which meet f / groups + kernel kernel_w - 1 <= K roundings. With the exact fill the bound is zero.
 ///
 /// Source: the transpose of the linear map x -> y of conv2d; Dumoulin and Visin, A guide to convolution
 /// arithmetic for deep learning, arXiv:1603.07285 (2016), section 4.1.
@@ -149,9 +161,9 @@ struct Conv2dDataGradient : conv2d::Convolution<Conv2dDataGradient> {
   struct Input {
     Buffer<float> dy, w;
     static constexpr auto parts() {
-      return std::tuple{
-          part("dy", &Input::dy, &Problem::n, &Problem::f, &Problem::out_h, &Problem::out_w),
-          part("w", &Input::w, &Problem::f, &Problem::c, &Problem::kernel_rows, &Problem::kernel_columns)};
+      return std::tuple{part("dy", &Input::dy, &Problem::n, &Problem::f, &Problem::out_h, &Problem::out_w),
+                        part("w", &Input::w, &Problem::f, &Problem::group_c, &Problem::kernel_rows,
+                             &Problem::kernel_columns)};
     }
   };
   struct Output {
@@ -164,10 +176,11 @@ struct Conv2dDataGradient : conv2d::Convolution<Conv2dDataGradient> {
   static std::vector<Problem> corner_cases();
   static Expected expect(const Problem&, const Input&, Setting&);
   static Cost cost(const Problem&);
-  static Index terms(const Problem& p) { return p.f * p.window().taps(); }
+  static Index terms(const Problem& p) { return p.group_f() * p.window().taps(); }
 };
 
-/// dw[f, c, k, l] = sum over n, i, j of dy[n, f, i, j] x[n, c, r, s], r and s as in conv2d, x = 0 outside.
+/// dw[f, c, k, l] = sum over n, i, j of dy[n, f, i, j] x[n, first + c, r, s], r, s and `first` as in conv2d,
+/// x = 0 outside.
 /// dbias[f] = sum over n, i, j of dy[n, f, i, j]; without bias the array is empty.
 /// Both are overwritten and sum over the whole batch. What is not finite is undefined in effect.
 ///
@@ -192,9 +205,9 @@ struct Conv2dWeightGradient : conv2d::Convolution<Conv2dWeightGradient> {
   struct Output {
     Buffer<float> dw, dbias;
     static constexpr auto parts() {
-      return std::tuple{
-          part("dw", &Output::dw, &Problem::f, &Problem::c, &Problem::kernel_rows, &Problem::kernel_columns),
-          part("dbias", &Output::dbias, &Problem::bias_size)};
+      return std::tuple{part("dw", &Output::dw, &Problem::f, &Problem::group_c, &Problem::kernel_rows,
+                             &Problem::kernel_columns),
+                        part("dbias", &Output::dbias, &Problem::bias_size)};
     }
   };
   struct Expected {
@@ -213,7 +226,8 @@ extern template class detail::TypedOperation<Conv2dWeightGradient>;
 
 namespace conv2d {
 
-/// The problem `Base` with windows of 3 x 3 that move by one pixel. Its text may say so, and nothing else.
+/// The problem `Base` with windows of 3 x 3 that move by one pixel, in one group. Its text may say so, and
+/// nothing else.
 template <class Base>
 struct Windows3x3 : Base {
   Windows3x3() { this->kernel = 3; }
@@ -224,7 +238,8 @@ struct Windows3x3 : Base {
       if (rule.name == "kernel") {
         rule.low = rule.high = 3;
         rule.fallback = 3;
-      } else if (rule.name == "kernel_w" || rule.name == "stride" || rule.name == "dilation") {
+      } else if (rule.name == "kernel_w" || rule.name == "stride" || rule.name == "dilation" ||
+                 rule.name == "groups") {
         rule.high = *rule.fallback;
       }
       return field;
@@ -385,13 +400,14 @@ namespace assay::conv2d {
 template <class Visit>
 void terms_of_y(const Layer& p, Index n, Index f, Index i, Index j, const Visit& visit) {
   const Window window = p.window();
-  for (Index c = 0; c < p.c; ++c) {
+  const Index channels = p.group_c(), first = f / p.group_f() * channels;
+  for (Index c = 0; c < channels; ++c) {
     for (Index k = 0; k < window.kernel_h; ++k) {
       for (Index l = 0; l < window.kernel_w; ++l) {
         const Index row = window.row(i, k), column = window.column(j, l);
         if (!window.inside(row, column)) continue;
-        visit(((n * p.c + c) * p.h + row) * p.w + column,
-              ((f * p.c + c) * window.kernel_h + k) * window.kernel_w + l);
+        visit(((n * p.c + first + c) * p.h + row) * p.w + column,
+              ((f * channels + c) * window.kernel_h + k) * window.kernel_w + l);
       }
     }
   }
@@ -402,7 +418,8 @@ template <class Visit>
 void terms_of_dx(const Layer& p, Index n, Index c, Index row, Index column, const Visit& visit) {
   const Window window = p.window();
   const Index out_h = window.out_h(), out_w = window.out_w();
-  for (Index f = 0; f < p.f; ++f) {
+  const Index channels = p.group_c(), filters = p.group_f(), group = c / channels;
+  for (Index f = group * filters; f < (group + 1) * filters; ++f) {
     for (Index k = 0; k < window.kernel_h; ++k) {
       const Index i = Window::place(row + window.top, k * window.dilation, window.stride, out_h);
       if (i < 0) continue;
@@ -410,7 +427,7 @@ void terms_of_dx(const Layer& p, Index n, Index c, Index row, Index column, cons
         const Index j = Window::place(column + window.left, l * window.dilation, window.stride, out_w);
         if (j < 0) continue;
         visit(((n * p.f + f) * out_h + i) * out_w + j,
-              ((f * p.c + c) * window.kernel_h + k) * window.kernel_w + l);
+              ((f * channels + c % channels) * window.kernel_h + k) * window.kernel_w + l);
       }
     }
   }
@@ -421,12 +438,13 @@ template <class Visit>
 void terms_of_dw(const Layer& p, Index f, Index c, Index k, Index l, const Visit& visit) {
   const Window window = p.window();
   const Index out_h = window.out_h(), out_w = window.out_w();
+  const Index channel = f / p.group_f() * p.group_c() + c;
   for (Index n = 0; n < p.n; ++n) {
     for (Index i = 0; i < out_h; ++i) {
       for (Index j = 0; j < out_w; ++j) {
         const Index row = window.row(i, k), column = window.column(j, l);
         if (!window.inside(row, column)) continue;
-        visit(((n * p.f + f) * out_h + i) * out_w + j, ((n * p.c + c) * p.h + row) * p.w + column);
+        visit(((n * p.f + f) * out_h + i) * out_w + j, ((n * p.c + channel) * p.h + row) * p.w + column);
       }
     }
   }
@@ -453,7 +471,7 @@ struct Sums {
 };
 inline Sums sums_y(const Layer& p) { return {{p.n, p.f, p.window().out_h(), p.window().out_w()}}; }
 inline Sums sums_dx(const Layer& p) { return {{p.n, p.c, p.h, p.w}}; }
-inline Sums sums_dw(const Layer& p) { return {{p.f, p.c, p.window().kernel_h, p.window().kernel_w}}; }
+inline Sums sums_dw(const Layer& p) { return {{p.f, p.group_c(), p.window().kernel_h, p.window().kernel_w}}; }
 
 /// The specification: an element as the sum of its terms. In float it is the naive variant.
 template <class Real, class Terms>
