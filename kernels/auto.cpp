@@ -92,13 +92,13 @@ Choice product(const Gemm::Problem& p, const Context& context) {
                                        : "each panel is copied once and read often"};
 }
 
-/// `threaded` includes the products of 1 x 1 layers and the tiles of `direct`, on one thread as well.
+/// `threaded` includes the products of 1 x 1 layers and the sums of `direct` and `depthwise`, on one thread.
 Choice convolution(const conv2d::Problem&, const Context&) {
-  return {"threaded", "it multiplies for 1 x 1 windows and tiles all others, on one thread as well"};
+  return {"threaded", "it multiplies for 1 x 1 windows, and sums tiles or planes, on one thread as well"};
 }
 
 /// A stride makes each tap of dx meet few places of dy, which fill no tile of `direct`. Time of `direct`
-/// divided by that of `implicit_gemm`, on one thread at 16 x 128 x 28 x 28:
+/// divided by that of `implicit_gemm`, in one group on one thread at 16 x 128 x 28 x 28:
 ///
 ///     tier    channels     direct ÷ implicit_gemm
 ///     avx512  a vector up  1.10
@@ -107,8 +107,9 @@ Choice convolution(const conv2d::Problem&, const Context&) {
 ///     avx2    fewer        1.05 to 1.6
 Choice data_gradient(const conv2d::DataProblem& p, const Context& context) {
   if (context.threads > 1) return {"threaded", "threads divide the images and their rows"};
-  if (p.window().stride == 1 || p.window().taps() == 1)
-    return {"threaded", "without a stride, or in a 1 x 1 window, tiles of direct are full"};
+  if (p.window().stride == 1 || p.window().taps() == 1 || p.groups > 1)
+    return {"threaded",
+            "only a stride over several taps in a single group leaves tiles of direct half empty"};
   const bool columns = has_avx512() ? p.c >= 16 : p.c < 8;
   if (columns) return {at_best("implicit_gemm"), "the stride leaves tiles of direct half empty"};
   return {"threaded", "the channels suit tiles of direct in spite of the stride"};
@@ -116,7 +117,7 @@ Choice data_gradient(const conv2d::DataProblem& p, const Context& context) {
 
 /// With few pixels, `direct` spends its time transposing dy: 1.07 of the time of `implicit_gemm` at 7 x 7.
 Choice weight_gradient(const conv2d::Problem& p, const Context& context) {
-  const bool few = p.n * p.out_pixels() <= 64 && p.window().taps() > 1;
+  const bool few = p.n * p.out_pixels() <= 64 && p.window().taps() > 1 && p.groups == 1;
   if (context.threads == 1 && few)
     return {at_best("implicit_gemm"), "with few pixels direct would spend its time transposing dy"};
   if (context.threads > 1) return {"threaded", "threads divide the channels"};

@@ -22,6 +22,7 @@ std::vector<DirectTier> direct_tiers() {
   set_tap_sums(out);
   set_pixel_sums(out);
   set_tap_gradients(out);
+  set_plane_sums(out);
   return out;
 }
 
@@ -94,7 +95,7 @@ void SumPlan::choose() {
     on_taps +=
         number(vectors(positions)) * number(rows_) * number(images_) * (unaligned * depth + per_result);
   }
-  on_pixels_ = on_pixels < on_taps;
+  on_pixels_ = tier_.sum_pixels != nullptr && on_pixels < on_taps;
   cost_ = std::min(on_pixels, on_taps);
 }
 

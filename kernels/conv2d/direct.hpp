@@ -126,7 +126,7 @@ inline Buffer<float> zeroed_space(Index floats) {
   return space;
 }
 
-/// `direct` compiled for one SIMD target.
+/// `direct` and `depthwise` compiled for one SIMD target.
 struct DirectTier : NamedTier {
   void (*sum_taps)(const TapSum&) = nullptr;
   /// Copies `channels` channels into `space`, whose borders are zero already.
@@ -139,12 +139,16 @@ struct DirectTier : NamedTier {
   void (*gradient)(const TapGradient&) = nullptr;
   void (*turn_dy)(const TurnDy&) = nullptr;
   float (*sum)(const float* from, Index count) = nullptr;
+  /// TapSum and TapGradient of few rows and channels, b of the latter being a plane of dy (depthwise.cpp).
+  void (*sum_plane)(const TapSum&) = nullptr;
+  void (*plane_gradient)(const TapGradient&) = nullptr;
 };
 std::vector<DirectTier> direct_tiers();
-/// Set the members whose code tap_sum.cpp, pixel_sum.cpp and tap_gradient.cpp have.
+/// Set the members whose code tap_sum.cpp, pixel_sum.cpp, tap_gradient.cpp and depthwise.cpp have.
 void set_tap_sums(std::vector<DirectTier>& tiers);
 void set_pixel_sums(std::vector<DirectTier>& tiers);
 void set_tap_gradients(std::vector<DirectTier>& tiers);
+void set_plane_sums(std::vector<DirectTier>& tiers);
 
 /// Computes y from x, or dx from dy: both are sums over taps and channels of a source.
 ///
@@ -226,5 +230,16 @@ class WeightPlan {
 Variant<Conv2d>::Kernel direct_y(const Problem& p, SumPlan plan, Index threads);
 Variant<Conv2dDataGradient>::Kernel direct_dx(SumPlan plan, Index threads);
 Variant<Conv2dWeightGradient>::Kernel direct_dw(const Problem& p, const DirectTier& tier, Index threads);
+
+/// Whether each channel is one of several groups.
+inline bool is_depthwise(const Layer& p) { return p.groups > 1 && p.groups == p.c; }
+/// The tier for a SumPlan of such layers.
+inline DirectTier by_plane(DirectTier tier) {
+  tier.sum_taps = tier.sum_plane;
+  tier.sum_pixels = nullptr;
+  return tier;
+}
+/// dw of a pair of planes of x and dy at a time, for groups of few filters.
+Variant<Conv2dWeightGradient>::Kernel dw_by_plane(const Problem& p, const DirectTier& tier, Index threads);
 
 }  // namespace assay::conv2d
