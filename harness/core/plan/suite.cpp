@@ -297,7 +297,6 @@ Case convolution(std::string_view word, std::string_view descriptor) {
     if (value(depth, flat) != flat)
       refuse_word(word, fmt::format("'{}' asks for three dimensions", depth), "conv2d has two");
   }
-  if (value("g", 1) != 1) refuse_word(word, "has groups", "conv2d has one");
   const Index stride = value("sh", 1), dilation = value("dh", 0) + 1;
   if (value("sw", stride) != stride || value("dw", dilation - 1) != dilation - 1)
     refuse_word(word, "has another stride or dilation in width than in height", "conv2d has one of each");
@@ -340,6 +339,7 @@ Case convolution(std::string_view word, std::string_view descriptor) {
   if (rows.after != rows.before) problem += fmt::format(",bottom={}", rows.after);
   if (columns.before != rows.before) problem += fmt::format(",left={}", columns.before);
   if (columns.after != rows.before) problem += fmt::format(",right={}", columns.after);
+  if (const Index groups = value("g", 1); groups != 1) problem += fmt::format(",groups={}", groups);
   return {.operation = "conv2d", .problem = std::move(problem), .per_step = 0, .note = std::string(word)};
 }
 

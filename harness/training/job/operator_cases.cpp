@@ -110,14 +110,15 @@ Cases product_case(const Call& call, std::size_t a) {
 }
 
 /// The shape of a convolution in two dimensions, of arguments at these places; nothing where no contract has
-/// its layout, groups or window.
+/// its layout or window.
 std::string layer(const Call& call, std::size_t x, std::size_t w, std::size_t stride, std::size_t groups) {
   const Extents &image = call.dense(x), &filters = call.dense(w);
   const Extents strides = call.numbers(stride), pads = call.numbers(stride + 1),
                 dilations = call.numbers(stride + 2);
+  const Index in_groups = number_from<Index>(call.value(groups)).value_or(0);
   const auto equal = [](const Extents& both) { return both.size() == 2 && both[0] == both[1]; };
   if (image.size() != 4 || filters.size() != 4 || pads.size() != 2) return {};
-  if (call.value(stride + 3) != "False" || call.value(groups) != "1") return {};
+  if (call.value(stride + 3) != "False" || in_groups < 1) return {};
   if (!equal(strides) || !equal(dilations)) return {};
   std::string out = fmt::format("n={},c={},f={},h={},w={},kernel={}", image[0], image[1], filters[0],
                                 image[2], image[3], filters[2]);
@@ -130,6 +131,7 @@ std::string layer(const Call& call, std::size_t x, std::size_t w, std::size_t st
   unless(0, "pad", pads[0]);
   unless(pads[0], "left", pads[1]);
   unless(pads[0], "right", pads[1]);
+  unless(1, "groups", in_groups);
   return out;
 }
 

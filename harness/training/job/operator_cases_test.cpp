@@ -29,14 +29,16 @@ std::vector<std::string> texts(const std::vector<OperatorCase>& cases) {
 }
 
 TEST(OperatorCases, AreConvolutionsAndTheirGradients) {
-  const auto layer = [](const char* groups) {
-    return std::vector<TraceArgument>{f32({2, 3, 8, 9}), f32({4, 3, 3, 3}), {},
-                                      value("[2, 2]"),   value("[1, 1]"),   value("[1, 1]"),
-                                      value("False"),    value("[0, 0]"),   value(groups)};
+  const auto layer = [](const char* groups, std::vector<Index> filters = {4, 3, 3, 3}) {
+    return std::vector<TraceArgument>{f32({2, 3, 8, 9}), f32(std::move(filters)), {},
+                                      value("[2, 2]"),   value("[1, 1]"),         value("[1, 1]"),
+                                      value("False"),    value("[0, 0]"),         value(groups)};
   };
   EXPECT_THAT(texts(cases("aten::convolution", layer("1"))),
               ElementsAre("conv2d/n=2,c=3,f=4,h=8,w=9,kernel=3,stride=2,pad=1"));
-  EXPECT_THAT(cases("aten::convolution", layer("3")), IsEmpty());
+  EXPECT_THAT(texts(cases("aten::convolution", layer("3", {6, 1, 3, 3}))),
+              ElementsAre("conv2d/n=2,c=3,f=6,h=8,w=9,kernel=3,stride=2,pad=1,groups=3"));
+  EXPECT_THAT(cases("aten::convolution", layer("")), IsEmpty());
   const auto gradient = [](const char* wanted, std::vector<Index> strides = {}) {
     return std::vector<TraceArgument>{f32({2, 4, 8, 8}), f32({2, 3, 8, 8}, std::move(strides)),
                                       f32({4, 3, 3, 3}), value("[4]"),
