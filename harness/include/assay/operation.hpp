@@ -189,9 +189,9 @@ concept Contract = requires(const typename Op::Problem problem, const typename O
   { Op::about } -> std::convertible_to<std::string_view>;  // one line, with the formula
   { Op::version } -> std::convertible_to<int>;             // raised when inputs or meaning change
   { Op::fills.front() } -> std::convertible_to<Fill>;      // those that make sense; the last is timed
-  Op::Problem::fields();  // tuple of field(…), option(…), of_content(…)
-  Op::Input::parts();     // tuple of part(…), permuted(…), …, start(…): all buffers of an input
-  Op::Output::parts();    // tuple of part(…): guarded and corrupted
+  Op::Problem::fields();  // Listed field(…), option(…), of_content(…), or a tuple of them; parts likewise
+  Op::Input::parts();     // part(…), permuted(…), …, start(…): all buffers of an input
+  Op::Output::parts();    // part(…): guarded and corrupted
   { Op::corner_cases() } -> std::same_as<std::vector<typename Op::Problem>>;
   { Op::footprint(problem) } -> std::same_as<double>;  // bytes of input, output and expectation
   { Op::make_input(problem, setting) } -> std::same_as<typename Op::Input>;

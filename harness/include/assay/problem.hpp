@@ -67,6 +67,15 @@ constexpr Field<Problem> of_content(Field<Problem> field) {
   return field;
 }
 
+/// The fields of a problem, or the parts of an input or an output (operation.hpp), in order: a member that is
+/// called like the function which may stand in its place, and returns them as a tuple.
+template <class... T>
+struct Listed {
+  std::tuple<T...> all;
+  constexpr explicit Listed(T... each) : all(each...) {}
+  constexpr std::tuple<T...> operator()() const { return all; }
+};
+
 /// The values of a problem as variants are handed it: fields of content have their fallbacks.
 std::vector<Index> without_content(std::vector<Index> values, std::span<const FieldRule> rules);
 

@@ -224,10 +224,8 @@ struct AdamW : FromParts<AdamW<Formula>> {
     Index n = 1;          ///< parameters
     Index t = 1;          ///< step, counted from 1
     Index gradients = 0;  ///< position in `gradient_words`
-    static constexpr auto fields() {
-      return std::tuple{field("n", &Problem::n), option("t", &Problem::t, 1, 1, 100000),
-                        of_content(choice("gradients", &Problem::gradients, gradient_words))};
-    }
+    static constexpr Listed fields{field("n", &Problem::n), option("t", &Problem::t, 1, 1, 100000),
+                                   of_content(choice("gradients", &Problem::gradients, gradient_words))};
   };
   struct Input {
     Buffer<float> g;
@@ -240,10 +238,8 @@ struct AdamW : FromParts<AdamW<Formula>> {
   };
   struct Output {
     Buffer<float> p, m, v;
-    static constexpr auto parts() {
-      return std::tuple{part("p", &Output::p, &Problem::n), part("m", &Output::m, &Problem::n),
-                        part("v", &Output::v, &Problem::n)};
-    }
+    static constexpr Listed parts{part("p", &Output::p, &Problem::n), part("m", &Output::m, &Problem::n),
+                                  part("v", &Output::v, &Problem::n)};
   };
   using Expected = adamw::Expected;
 
@@ -289,10 +285,9 @@ struct AdamWMultiTensor : AdamWPaper {
     Index n = 1;      ///< parameters of the largest
     Index sizes = 0;  ///< position in `size_words`
     Index t = 1;      ///< step, counted from 1
-    static constexpr auto fields() {
-      return std::tuple{field("tensors", &Problem::tensors), field("n", &Problem::n),
-                        choice("sizes", &Problem::sizes, size_words), option("t", &Problem::t, 1, 1, 100000)};
-    }
+    static constexpr Listed fields{field("tensors", &Problem::tensors), field("n", &Problem::n),
+                                   choice("sizes", &Problem::sizes, size_words),
+                                   option("t", &Problem::t, 1, 1, 100000)};
     /// The flat arrays as one problem, gaps included, which is where a unit may be, too.
     operator AdamWPaper::Problem() const;
   };

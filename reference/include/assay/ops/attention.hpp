@@ -36,31 +36,25 @@ struct Attention : FromParts<Attention> {
     Index mask = 0;     ///< position in `mask_words`
     Index padding = 0;  ///< keys at the start that no row sees; more than there are counts as all
     Index scores = 0;   ///< position in `score_words`
-    static constexpr auto fields() {
-      return std::tuple{field("heads", &Problem::heads),
-                        field("tokens", &Problem::tokens),
-                        field("d", &Problem::d),
-                        choice("mask", &Problem::mask, mask_words),
-                        option("padding", &Problem::padding, 0, 0, largest_extent),
-                        of_content(choice("scores", &Problem::scores, score_words))};
-    }
+    static constexpr Listed fields{field("heads", &Problem::heads),
+                                   field("tokens", &Problem::tokens),
+                                   field("d", &Problem::d),
+                                   choice("mask", &Problem::mask, mask_words),
+                                   option("padding", &Problem::padding, 0, 0, largest_extent),
+                                   of_content(choice("scores", &Problem::scores, score_words))};
     /// The keys that row i sees are [first_key(), keys_end(i)), none where that is empty.
     Index first_key() const { return padding < tokens ? padding : tokens; }
     Index keys_end(Index i) const { return mask == 0 ? tokens : i + 1; }
   };
   struct Input {
     Buffer<float> q, k, v;
-    static constexpr auto parts() {
-      return std::tuple{part("q", &Input::q, &Problem::heads, &Problem::tokens, &Problem::d),
-                        part("k", &Input::k, &Problem::heads, &Problem::tokens, &Problem::d),
-                        part("v", &Input::v, &Problem::heads, &Problem::tokens, &Problem::d)};
-    }
+    static constexpr Listed parts{part("q", &Input::q, &Problem::heads, &Problem::tokens, &Problem::d),
+                                  part("k", &Input::k, &Problem::heads, &Problem::tokens, &Problem::d),
+                                  part("v", &Input::v, &Problem::heads, &Problem::tokens, &Problem::d)};
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() {
-      return std::tuple{part("y", &Output::y, &Problem::heads, &Problem::tokens, &Problem::d)};
-    }
+    static constexpr Listed parts{part("y", &Output::y, &Problem::heads, &Problem::tokens, &Problem::d)};
   };
 
   static const Corners corners;
@@ -110,11 +104,9 @@ struct SoftmaxCrossEntropy : FromParts<SoftmaxCrossEntropy> {
     Index rows = 1, cols = 1;
     Index smoothing = 0;  ///< hundredths
     Index logits = 0;     ///< position in `logits_words`
-    static constexpr auto fields() {
-      return std::tuple{field("rows", &Problem::rows), field("cols", &Problem::cols),
-                        option("smoothing", &Problem::smoothing, 0, 0, 99),
-                        of_content(choice("logits", &Problem::logits, logits_words))};
-    }
+    static constexpr Listed fields{field("rows", &Problem::rows), field("cols", &Problem::cols),
+                                   option("smoothing", &Problem::smoothing, 0, 0, 99),
+                                   of_content(choice("logits", &Problem::logits, logits_words))};
     /// The share of every class in the target, and the further share of the label.
     double everywhere() const { return 0.01 * static_cast<double>(smoothing) / static_cast<double>(cols); }
     double at_label() const { return 1 - 0.01 * static_cast<double>(smoothing); }
@@ -122,17 +114,13 @@ struct SoftmaxCrossEntropy : FromParts<SoftmaxCrossEntropy> {
   struct Input {
     Buffer<float> x;
     Buffer<Index> label;
-    static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x, &Problem::rows, &Problem::cols),
-                        part("label", &Input::label, &Problem::rows)};
-    }
+    static constexpr Listed parts{part("x", &Input::x, &Problem::rows, &Problem::cols),
+                                  part("label", &Input::label, &Problem::rows)};
   };
   struct Output {
     Buffer<float> loss, dx;
-    static constexpr auto parts() {
-      return std::tuple{part("loss", &Output::loss, &Problem::rows),
-                        part("dx", &Output::dx, &Problem::rows, &Problem::cols)};
-    }
+    static constexpr Listed parts{part("loss", &Output::loss, &Problem::rows),
+                                  part("dx", &Output::dx, &Problem::rows, &Problem::cols)};
   };
   struct Expected {
     Expectation loss, dx;
@@ -166,20 +154,17 @@ struct Softmax : FromParts<Softmax> {
   struct Problem {
     Index rows = 1, cols = 1;
     Index logits = 0;  ///< position in SoftmaxCrossEntropy::logits_words
-    static constexpr auto fields() {
-      return std::tuple{field("rows", &Problem::rows), field("cols", &Problem::cols),
-                        of_content(choice("logits", &Problem::logits, SoftmaxCrossEntropy::logits_words))};
-    }
+    static constexpr Listed fields{
+        field("rows", &Problem::rows), field("cols", &Problem::cols),
+        of_content(choice("logits", &Problem::logits, SoftmaxCrossEntropy::logits_words))};
   };
   struct Input {
     Buffer<float> x;
-    static constexpr auto parts() { return std::tuple{part("x", &Input::x, &Problem::rows, &Problem::cols)}; }
+    static constexpr Listed parts{part("x", &Input::x, &Problem::rows, &Problem::cols)};
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() {
-      return std::tuple{part("y", &Output::y, &Problem::rows, &Problem::cols)};
-    }
+    static constexpr Listed parts{part("y", &Output::y, &Problem::rows, &Problem::cols)};
   };
 
   static const Corners corners;

@@ -31,10 +31,8 @@ struct GradientAccumulation : ByElement<GradientAccumulation> {
     Index n = 1;      ///< parameters
     Index batch = 1;  ///< samples
     Index micro = 1;  ///< samples of a micro-batch, but for the last
-    static constexpr auto fields() {
-      return std::tuple{field("n", &Problem::n), field("batch", &Problem::batch),
-                        field("micro", &Problem::micro)};
-    }
+    static constexpr Listed fields{field("n", &Problem::n), field("batch", &Problem::batch),
+                                   field("micro", &Problem::micro)};
     Index micro_batches() const { return (batch + micro - 1) / micro; }
   };
   /// Samples of micro-batch j over those of the batch, for every j.
@@ -42,13 +40,11 @@ struct GradientAccumulation : ByElement<GradientAccumulation> {
 
   struct Input {
     Buffer<float> g;
-    static constexpr auto parts() {
-      return std::tuple{part("g", &Input::g, &Problem::micro_batches, &Problem::n)};
-    }
+    static constexpr Listed parts{part("g", &Input::g, &Problem::micro_batches, &Problem::n)};
   };
   struct Output {
     Buffer<float> sum;
-    static constexpr auto parts() { return std::tuple{part("sum", &Output::sum, &Problem::n)}; }
+    static constexpr Listed parts{part("sum", &Output::sum, &Problem::n)};
   };
 
   static const Corners corners;
@@ -90,19 +86,16 @@ struct GradientClip : FromParts<GradientClip> {
   struct Problem {
     Index n = 1;     ///< parameters
     Index size = 0;  ///< position in `size_words`
-    static constexpr auto fields() {
-      return std::tuple{field("n", &Problem::n), of_content(choice("size", &Problem::size, size_words))};
-    }
+    static constexpr Listed fields{field("n", &Problem::n),
+                                   of_content(choice("size", &Problem::size, size_words))};
   };
   struct Input {
     Buffer<float> g;
-    static constexpr auto parts() { return std::tuple{part("g", &Input::g, &Problem::n)}; }
+    static constexpr Listed parts{part("g", &Input::g, &Problem::n)};
   };
   struct Output {
     Buffer<float> y, norm;
-    static constexpr auto parts() {
-      return std::tuple{part("y", &Output::y, &Problem::n), part("norm", &Output::norm, 1)};
-    }
+    static constexpr Listed parts{part("y", &Output::y, &Problem::n), part("norm", &Output::norm, 1)};
   };
   struct Expected {
     double norm = 0;

@@ -81,11 +81,10 @@ struct BatchRetrieval : FromParts<BatchRetrieval> {
 
   struct Problem {
     Index records = 1, bytes = 1, batch = 1, cache = 0, repeats = 0;
-    static constexpr auto fields() {
-      return std::tuple{field("records", &Problem::records), field("bytes", &Problem::bytes),
-                        field("batch", &Problem::batch), choice("cache", &Problem::cache, file_states),
-                        of_content(option("repeats", &Problem::repeats, 0, 0, 100))};
-    }
+    static constexpr Listed fields{field("records", &Problem::records), field("bytes", &Problem::bytes),
+                                   field("batch", &Problem::batch),
+                                   choice("cache", &Problem::cache, file_states),
+                                   of_content(option("repeats", &Problem::repeats, 0, 0, 100))};
     FileState state() const { return static_cast<FileState>(cache); }
   };
   struct Input {
@@ -93,9 +92,7 @@ struct BatchRetrieval : FromParts<BatchRetrieval> {
     Buffer<Index> indices;       ///< [windows, batch]
     Buffer<std::uint64_t> turn;  ///< [1], another one for each call
     Index batch = 1;
-    static constexpr auto parts() {
-      return std::tuple{part("indices", &Input::indices), part("turn", &Input::turn)};
-    }
+    static constexpr Listed parts{part("indices", &Input::indices), part("turn", &Input::turn)};
     /// The indices of this call.
     std::span<const Index> window() const {
       const auto size = static_cast<std::size_t>(batch);
@@ -105,9 +102,7 @@ struct BatchRetrieval : FromParts<BatchRetrieval> {
   };
   struct Output {
     Buffer<std::byte> batch;
-    static constexpr auto parts() {
-      return std::tuple{part("batch", &Output::batch, &Problem::batch, &Problem::bytes)};
-    }
+    static constexpr Listed parts{part("batch", &Output::batch, &Problem::batch, &Problem::bytes)};
   };
   /// The judge makes what it expects record by record: only the window of this call counts.
   struct Expected {};
@@ -196,21 +191,19 @@ struct DataLoader : FromParts<DataLoader> {
     static constexpr std::array<std::string_view, 2> lives{"persistent", "respawned"};
     static constexpr std::array<std::string_view, 2> lasts{"keep", "drop"};
     static constexpr std::array<std::string_view, 2> holds{"none", "memory"};
-    static constexpr auto fields() {
-      return std::tuple{field("samples", &Problem::samples),
-                        field("bytes", &Problem::bytes),
-                        field("batch", &Problem::batch),
-                        option("workers", &Problem::workers, 0, 0, 256),
-                        option("prefetch", &Problem::prefetch, 2, 1, 1024),
-                        choice("delivery", &Problem::delivery, deliveries),
-                        choice("life", &Problem::life, lives),
-                        choice("last", &Problem::last, lasts),
-                        choice("hold", &Problem::hold, holds),
-                        option("step", &Problem::step, 0, 0, 1'000'000'000),
-                        choice("cache", &Problem::cache, file_states),
-                        of_content(choice("shuffle", &Problem::shuffle, shuffles)),
-                        of_content(option("block", &Problem::block, 16, 1, largest_extent))};
-    }
+    static constexpr Listed fields{field("samples", &Problem::samples),
+                                   field("bytes", &Problem::bytes),
+                                   field("batch", &Problem::batch),
+                                   option("workers", &Problem::workers, 0, 0, 256),
+                                   option("prefetch", &Problem::prefetch, 2, 1, 1024),
+                                   choice("delivery", &Problem::delivery, deliveries),
+                                   choice("life", &Problem::life, lives),
+                                   choice("last", &Problem::last, lasts),
+                                   choice("hold", &Problem::hold, holds),
+                                   option("step", &Problem::step, 0, 0, 1'000'000'000),
+                                   choice("cache", &Problem::cache, file_states),
+                                   of_content(choice("shuffle", &Problem::shuffle, shuffles)),
+                                   of_content(option("block", &Problem::block, 16, 1, largest_extent))};
     EpochShape shape() const {
       return {.samples = samples, .bytes = bytes, .batch = batch, .drop_last = last == 1};
     }
@@ -225,9 +218,7 @@ struct DataLoader : FromParts<DataLoader> {
     KnownRecords records;
     Buffer<Index> order;        ///< [samples]
     Buffer<std::uint64_t> key;  ///< [1], another one for each call: no digest outlives its call
-    static constexpr auto parts() {
-      return std::tuple{permuted("order", &Input::order), part("key", &Input::key)};
-    }
+    static constexpr Listed parts{permuted("order", &Input::order), part("key", &Input::key)};
     std::span<const Index> batch(const EpochShape& shape, Index k) const {
       return std::span<const Index>(order).subspan(static_cast<std::size_t>(k * shape.batch),
                                                    static_cast<std::size_t>(shape.size(k)));
@@ -236,11 +227,9 @@ struct DataLoader : FromParts<DataLoader> {
   struct Output {
     Buffer<Index> sample;
     Buffer<std::uint64_t> digest, state;
-    static constexpr auto parts() {
-      return std::tuple{part("sample", &Output::sample, &Problem::delivered),
-                        part("digest", &Output::digest, &Problem::delivered),
-                        part("state", &Output::state, &Problem::batches)};
-    }
+    static constexpr Listed parts{part("sample", &Output::sample, &Problem::delivered),
+                                  part("digest", &Output::digest, &Problem::delivered),
+                                  part("state", &Output::state, &Problem::batches)};
   };
   struct Expected {
     std::vector<std::uint64_t> digest;  ///< [samples], by sample

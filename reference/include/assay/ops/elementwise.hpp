@@ -179,7 +179,7 @@ struct Elementwise : FromParts<Elementwise<Formula>> {
   };
   struct Output {
     Buffer<float> z;
-    static constexpr auto parts() { return std::tuple{part("z", &Output::z, &Problem::z_size)}; }
+    static constexpr Listed parts{part("z", &Output::z, &Problem::z_size)};
   };
   /// The expected elements in the memory order of z; outside its view the poison, which must still be there.
   using Expected = Expectation;

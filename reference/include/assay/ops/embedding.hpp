@@ -17,10 +17,8 @@ struct Problem {
   Index rows = 1;  ///< of the table
   Index d = 1;     ///< numbers of a row
   Index ids = 0;   ///< position in `id_words`
-  static constexpr auto fields() {
-    return std::tuple{field("n", &Problem::n), field("rows", &Problem::rows), field("d", &Problem::d),
-                      of_content(choice("ids", &Problem::ids, id_words))};
-  }
+  static constexpr Listed fields{field("n", &Problem::n), field("rows", &Problem::rows),
+                                 field("d", &Problem::d), of_content(choice("ids", &Problem::ids, id_words))};
 };
 
 struct Ids {
@@ -46,14 +44,12 @@ struct Embedding : FromParts<Embedding>, embedding::Ids {
   struct Input {
     Buffer<Index> ids;
     Buffer<float> table;
-    static constexpr auto parts() {
-      return std::tuple{part("ids", &Input::ids, &Problem::n),
-                        part("table", &Input::table, &Problem::rows, &Problem::d)};
-    }
+    static constexpr Listed parts{part("ids", &Input::ids, &Problem::n),
+                                  part("table", &Input::table, &Problem::rows, &Problem::d)};
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() { return std::tuple{part("y", &Output::y, &Problem::n, &Problem::d)}; }
+    static constexpr Listed parts{part("y", &Output::y, &Problem::n, &Problem::d)};
   };
 
   static const Corners corners;
@@ -85,16 +81,12 @@ struct EmbeddingBackward : FromParts<EmbeddingBackward>, embedding::Ids {
   struct Input {
     Buffer<Index> ids;
     Buffer<float> dy;
-    static constexpr auto parts() {
-      return std::tuple{part("ids", &Input::ids, &Problem::n),
-                        part("dy", &Input::dy, &Problem::n, &Problem::d)};
-    }
+    static constexpr Listed parts{part("ids", &Input::ids, &Problem::n),
+                                  part("dy", &Input::dy, &Problem::n, &Problem::d)};
   };
   struct Output {
     Buffer<float> dtable;
-    static constexpr auto parts() {
-      return std::tuple{part("dtable", &Output::dtable, &Problem::rows, &Problem::d)};
-    }
+    static constexpr Listed parts{part("dtable", &Output::dtable, &Problem::rows, &Problem::d)};
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
@@ -129,23 +121,19 @@ struct Dropout : ByElement<Dropout> {
     Index n = 1;
     Index p = 10;      ///< hundredths
     Index values = 0;  ///< position in `value_words`; the special ones are NaN or infinite, some of them
-    static constexpr auto fields() {
-      return std::tuple{field("n", &Problem::n), option("p", &Problem::p, 10, 0, 99),
-                        of_content(choice("values", &Problem::values, value_words))};
-    }
+    static constexpr Listed fields{field("n", &Problem::n), option("p", &Problem::p, 10, 0, 99),
+                                   of_content(choice("values", &Problem::values, value_words))};
     /// 1 / (1 - p).
     double factor() const { return 100 / static_cast<double>(100 - p); }
   };
   struct Input {
     Buffer<float> x;
     Buffer<std::uint8_t> keep;
-    static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x, &Problem::n), part("keep", &Input::keep, &Problem::n)};
-    }
+    static constexpr Listed parts{part("x", &Input::x, &Problem::n), part("keep", &Input::keep, &Problem::n)};
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() { return std::tuple{part("y", &Output::y, &Problem::n)}; }
+    static constexpr Listed parts{part("y", &Output::y, &Problem::n)};
   };
 
   static const Corners corners;

@@ -46,15 +46,13 @@ struct Gemm : ByElement<Gemm> {
     bool b_transposed() const { return matrix::b_transposed(trans); }
     double multiply_adds() const { return product(m, n, k); }
     Index rows_read() const { return beta != 0 ? m : 0; }  ///< of C
-    static constexpr auto fields() {
-      return std::tuple{field("m", &Problem::m),
-                        field("n", &Problem::n),
-                        field("k", &Problem::k),
-                        choice("trans", &Problem::trans, matrix::transposes),
-                        option("alpha", &Problem::alpha, 1, -4, 4),
-                        option("beta", &Problem::beta, 0, -4, 4),
-                        of_content(choice("values", &Problem::values, matrix::value_words))};
-    }
+    static constexpr Listed fields{field("m", &Problem::m),
+                                   field("n", &Problem::n),
+                                   field("k", &Problem::k),
+                                   choice("trans", &Problem::trans, matrix::transposes),
+                                   option("alpha", &Problem::alpha, 1, -4, 4),
+                                   option("beta", &Problem::beta, 0, -4, 4),
+                                   of_content(choice("values", &Problem::values, matrix::value_words))};
   };
   struct Input {
     Buffer<float> a, b;
@@ -67,7 +65,7 @@ struct Gemm : ByElement<Gemm> {
   };
   struct Output {
     Buffer<float> c;
-    static constexpr auto parts() { return std::tuple{part("c", &Output::c, &Problem::m, &Problem::n)}; }
+    static constexpr Listed parts{part("c", &Output::c, &Problem::m, &Problem::n)};
   };
   struct Expected : Expectation {
     /// Where only a sample of C is expected by itself and sums are exact: drawn integers, one for each
@@ -125,22 +123,18 @@ struct Gemv : ByElement<Gemv> {
     bool transposed() const { return trans == 1; }
     Index terms() const { return transposed() ? m : n; }    ///< length of x
     Index results() const { return transposed() ? n : m; }  ///< length of y
-    static constexpr auto fields() {
-      return std::tuple{field("m", &Problem::m), field("n", &Problem::n),
-                        choice("trans", &Problem::trans, transposes),
-                        of_content(choice("values", &Problem::values, matrix::value_words))};
-    }
+    static constexpr Listed fields{field("m", &Problem::m), field("n", &Problem::n),
+                                   choice("trans", &Problem::trans, transposes),
+                                   of_content(choice("values", &Problem::values, matrix::value_words))};
   };
   struct Input {
     Buffer<float> a, x;
-    static constexpr auto parts() {
-      return std::tuple{part("a", &Input::a, &Problem::m, &Problem::n),
-                        part("x", &Input::x, &Problem::terms)};
-    }
+    static constexpr Listed parts{part("a", &Input::a, &Problem::m, &Problem::n),
+                                  part("x", &Input::x, &Problem::terms)};
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() { return std::tuple{part("y", &Output::y, &Problem::results)}; }
+    static constexpr Listed parts{part("y", &Output::y, &Problem::results)};
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
@@ -178,23 +172,18 @@ struct BatchedGemm : ByElement<BatchedGemm> {
     bool a_transposed() const { return matrix::a_transposed(trans); }
     bool b_transposed() const { return matrix::b_transposed(trans); }
     double multiply_adds() const { return product(batch, m, n, k); }
-    static constexpr auto fields() {
-      return std::tuple{field("batch", &Problem::batch), field("m", &Problem::m), field("n", &Problem::n),
-                        field("k", &Problem::k), choice("trans", &Problem::trans, matrix::transposes)};
-    }
+    static constexpr Listed fields{field("batch", &Problem::batch), field("m", &Problem::m),
+                                   field("n", &Problem::n), field("k", &Problem::k),
+                                   choice("trans", &Problem::trans, matrix::transposes)};
   };
   struct Input {
     Buffer<float> a, b;
-    static constexpr auto parts() {
-      return std::tuple{part("a", &Input::a, &Problem::batch, &Problem::m, &Problem::k),
-                        part("b", &Input::b, &Problem::batch, &Problem::k, &Problem::n)};
-    }
+    static constexpr Listed parts{part("a", &Input::a, &Problem::batch, &Problem::m, &Problem::k),
+                                  part("b", &Input::b, &Problem::batch, &Problem::k, &Problem::n)};
   };
   struct Output {
     Buffer<float> c;
-    static constexpr auto parts() {
-      return std::tuple{part("c", &Output::c, &Problem::batch, &Problem::m, &Problem::n)};
-    }
+    static constexpr Listed parts{part("c", &Output::c, &Problem::batch, &Problem::m, &Problem::n)};
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
@@ -247,21 +236,17 @@ struct GemmBf16 : ByElement<GemmBf16> {
     bool a_transposed() const { return matrix::a_transposed(trans); }
     bool b_transposed() const { return matrix::b_transposed(trans); }
     double multiply_adds() const { return product(m, n, k); }
-    static constexpr auto fields() {
-      return std::tuple{field("m", &Problem::m), field("n", &Problem::n), field("k", &Problem::k),
-                        choice("trans", &Problem::trans, matrix::transposes)};
-    }
+    static constexpr Listed fields{field("m", &Problem::m), field("n", &Problem::n), field("k", &Problem::k),
+                                   choice("trans", &Problem::trans, matrix::transposes)};
   };
   struct Input {
     Buffer<std::uint16_t> a, b;
-    static constexpr auto parts() {
-      return std::tuple{part("a", &Input::a, &Problem::m, &Problem::k),
-                        part("b", &Input::b, &Problem::k, &Problem::n)};
-    }
+    static constexpr Listed parts{part("a", &Input::a, &Problem::m, &Problem::k),
+                                  part("b", &Input::b, &Problem::k, &Problem::n)};
   };
   struct Output {
     Buffer<float> c;
-    static constexpr auto parts() { return std::tuple{part("c", &Output::c, &Problem::m, &Problem::n)}; }
+    static constexpr Listed parts{part("c", &Output::c, &Problem::m, &Problem::n)};
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
@@ -301,23 +286,17 @@ struct SmallProducts : ByElement<SmallProducts> {
 
   struct Problem {
     Index samples = 1, rows = 1, n = 1, k = 1;
-    static constexpr auto fields() {
-      return std::tuple{field("samples", &Problem::samples), field("rows", &Problem::rows),
-                        field("n", &Problem::n), field("k", &Problem::k)};
-    }
+    static constexpr Listed fields{field("samples", &Problem::samples), field("rows", &Problem::rows),
+                                   field("n", &Problem::n), field("k", &Problem::k)};
   };
   struct Input {
     Buffer<float> x, w;
-    static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x, &Problem::samples, &Problem::rows, &Problem::k),
-                        part("w", &Input::w, &Problem::k, &Problem::n)};
-    }
+    static constexpr Listed parts{part("x", &Input::x, &Problem::samples, &Problem::rows, &Problem::k),
+                                  part("w", &Input::w, &Problem::k, &Problem::n)};
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() {
-      return std::tuple{part("y", &Output::y, &Problem::samples, &Problem::rows, &Problem::n)};
-    }
+    static constexpr Listed parts{part("y", &Output::y, &Problem::samples, &Problem::rows, &Problem::n)};
   };
 
   static const Corners corners;
@@ -355,24 +334,18 @@ struct MixedPrecision : ByElement<MixedPrecision> {
 
   struct Problem {
     Index m = 1, n = 1, k = 1;
-    static constexpr auto fields() {
-      return std::tuple{field("m", &Problem::m), field("n", &Problem::n), field("k", &Problem::k)};
-    }
+    static constexpr Listed fields{field("m", &Problem::m), field("n", &Problem::n), field("k", &Problem::k)};
   };
   struct Input {
     Buffer<float> x, w, dy;
-    static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x, &Problem::m, &Problem::k),
-                        part("w", &Input::w, &Problem::k, &Problem::n),
-                        part("dy", &Input::dy, &Problem::m, &Problem::n)};
-    }
+    static constexpr Listed parts{part("x", &Input::x, &Problem::m, &Problem::k),
+                                  part("w", &Input::w, &Problem::k, &Problem::n),
+                                  part("dy", &Input::dy, &Problem::m, &Problem::n)};
   };
   struct Output {
     Buffer<float> y, w_next;
-    static constexpr auto parts() {
-      return std::tuple{part("y", &Output::y, &Problem::m, &Problem::n),
-                        part("w_next", &Output::w_next, &Problem::k, &Problem::n)};
-    }
+    static constexpr Listed parts{part("y", &Output::y, &Problem::m, &Problem::n),
+                                  part("w_next", &Output::w_next, &Problem::k, &Problem::n)};
   };
   struct Expected {
     Expectation y, w_next;

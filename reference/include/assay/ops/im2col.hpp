@@ -75,16 +75,13 @@ struct Im2col : im2col::Patches<Im2col> {
 
   struct Input {
     Buffer<float> image;
-    static constexpr auto parts() {
-      return std::tuple{part("image", &Input::image, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
-    }
+    static constexpr Listed parts{
+        part("image", &Input::image, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
   };
   struct Output {
     Buffer<float> col;
-    static constexpr auto parts() {
-      return std::tuple{part("col", &Output::col, &Problem::n, &Problem::c, &Problem::kernel_rows,
-                             &Problem::kernel_columns, &Problem::out_h, &Problem::out_w)};
-    }
+    static constexpr Listed parts{part("col", &Output::col, &Problem::n, &Problem::c, &Problem::kernel_rows,
+                                       &Problem::kernel_columns, &Problem::out_h, &Problem::out_w)};
   };
   struct Expected : Positions {
     std::vector<float> col;
@@ -116,16 +113,13 @@ struct Col2im : im2col::Patches<Col2im> {
 
   struct Input {
     Buffer<float> col;
-    static constexpr auto parts() {
-      return std::tuple{part("col", &Input::col, &Problem::n, &Problem::c, &Problem::kernel_rows,
-                             &Problem::kernel_columns, &Problem::out_h, &Problem::out_w)};
-    }
+    static constexpr Listed parts{part("col", &Input::col, &Problem::n, &Problem::c, &Problem::kernel_rows,
+                                       &Problem::kernel_columns, &Problem::out_h, &Problem::out_w)};
   };
   struct Output {
     Buffer<float> image;
-    static constexpr auto parts() {
-      return std::tuple{part("image", &Output::image, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
-    }
+    static constexpr Listed parts{
+        part("image", &Output::image, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
   };
 
   static Expected expect(const Problem&, const Input&, Setting&);

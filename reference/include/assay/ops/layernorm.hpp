@@ -21,10 +21,8 @@ inline constexpr std::array<std::string_view, 6> value_words{"usual", "equal", "
 struct Problem {
   Index rows = 1, cols = 1;
   Index values = 0;  ///< position in `value_words`
-  static constexpr auto fields() {
-    return std::tuple{field("rows", &Problem::rows), field("cols", &Problem::cols),
-                      of_content(choice("values", &Problem::values, value_words))};
-  }
+  static constexpr Listed fields{field("rows", &Problem::rows), field("cols", &Problem::cols),
+                                 of_content(choice("values", &Problem::values, value_words))};
 };
 
 /// The expected values of one number per row that is expected. The bound depends on the side: a mean that is
@@ -98,19 +96,15 @@ struct LayerNorm : layernorm::Rows<LayerNorm> {
 
   struct Input {
     Buffer<float> x, gamma, beta;
-    static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x, &Problem::rows, &Problem::cols),
-                        part("gamma", &Input::gamma, &Problem::cols),
-                        part("beta", &Input::beta, &Problem::cols)};
-    }
+    static constexpr Listed parts{part("x", &Input::x, &Problem::rows, &Problem::cols),
+                                  part("gamma", &Input::gamma, &Problem::cols),
+                                  part("beta", &Input::beta, &Problem::cols)};
   };
   struct Output {
     Buffer<float> y, mean, rstd;
-    static constexpr auto parts() {
-      return std::tuple{part("y", &Output::y, &Problem::rows, &Problem::cols),
-                        part("mean", &Output::mean, &Problem::rows),
-                        part("rstd", &Output::rstd, &Problem::rows)};
-    }
+    static constexpr Listed parts{part("y", &Output::y, &Problem::rows, &Problem::cols),
+                                  part("mean", &Output::mean, &Problem::rows),
+                                  part("rstd", &Output::rstd, &Problem::rows)};
   };
   static constexpr std::array fills{Fill::offset, Fill::uniform};
 
@@ -141,17 +135,13 @@ struct RmsNorm : layernorm::Rows<RmsNorm> {
 
   struct Input {
     Buffer<float> x, gamma;
-    static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x, &Problem::rows, &Problem::cols),
-                        part("gamma", &Input::gamma, &Problem::cols)};
-    }
+    static constexpr Listed parts{part("x", &Input::x, &Problem::rows, &Problem::cols),
+                                  part("gamma", &Input::gamma, &Problem::cols)};
   };
   struct Output {
     Buffer<float> y, rstd;
-    static constexpr auto parts() {
-      return std::tuple{part("y", &Output::y, &Problem::rows, &Problem::cols),
-                        part("rstd", &Output::rstd, &Problem::rows)};
-    }
+    static constexpr Listed parts{part("y", &Output::y, &Problem::rows, &Problem::cols),
+                                  part("rstd", &Output::rstd, &Problem::rows)};
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
@@ -176,21 +166,17 @@ struct LayerNormResidual : layernorm::Rows<LayerNormResidual> {
 
   struct Input {
     Buffer<float> x, r, gamma, beta;
-    static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x, &Problem::rows, &Problem::cols),
-                        part("r", &Input::r, &Problem::rows, &Problem::cols),
-                        part("gamma", &Input::gamma, &Problem::cols),
-                        part("beta", &Input::beta, &Problem::cols)};
-    }
+    static constexpr Listed parts{part("x", &Input::x, &Problem::rows, &Problem::cols),
+                                  part("r", &Input::r, &Problem::rows, &Problem::cols),
+                                  part("gamma", &Input::gamma, &Problem::cols),
+                                  part("beta", &Input::beta, &Problem::cols)};
   };
   struct Output {
     Buffer<float> s, y, mean, rstd;
-    static constexpr auto parts() {
-      return std::tuple{part("s", &Output::s, &Problem::rows, &Problem::cols),
-                        part("y", &Output::y, &Problem::rows, &Problem::cols),
-                        part("mean", &Output::mean, &Problem::rows),
-                        part("rstd", &Output::rstd, &Problem::rows)};
-    }
+    static constexpr Listed parts{part("s", &Output::s, &Problem::rows, &Problem::cols),
+                                  part("y", &Output::y, &Problem::rows, &Problem::cols),
+                                  part("mean", &Output::mean, &Problem::rows),
+                                  part("rstd", &Output::rstd, &Problem::rows)};
   };
   static constexpr std::array fills{Fill::offset, Fill::uniform};
 
@@ -212,19 +198,15 @@ struct RmsNormResidual : layernorm::Rows<RmsNormResidual> {
 
   struct Input {
     Buffer<float> x, r, gamma;
-    static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x, &Problem::rows, &Problem::cols),
-                        part("r", &Input::r, &Problem::rows, &Problem::cols),
-                        part("gamma", &Input::gamma, &Problem::cols)};
-    }
+    static constexpr Listed parts{part("x", &Input::x, &Problem::rows, &Problem::cols),
+                                  part("r", &Input::r, &Problem::rows, &Problem::cols),
+                                  part("gamma", &Input::gamma, &Problem::cols)};
   };
   struct Output {
     Buffer<float> s, y, rstd;
-    static constexpr auto parts() {
-      return std::tuple{part("s", &Output::s, &Problem::rows, &Problem::cols),
-                        part("y", &Output::y, &Problem::rows, &Problem::cols),
-                        part("rstd", &Output::rstd, &Problem::rows)};
-    }
+    static constexpr Listed parts{part("s", &Output::s, &Problem::rows, &Problem::cols),
+                                  part("y", &Output::y, &Problem::rows, &Problem::cols),
+                                  part("rstd", &Output::rstd, &Problem::rows)};
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
@@ -241,9 +223,8 @@ namespace layernorm {
 
 struct BackwardProblem {
   Index rows = 1, cols = 1;
-  static constexpr auto fields() {
-    return std::tuple{field("rows", &BackwardProblem::rows), field("cols", &BackwardProblem::cols)};
-  }
+  static constexpr Listed fields{field("rows", &BackwardProblem::rows),
+                                 field("cols", &BackwardProblem::cols)};
 };
 
 struct RowsAndColumns {
@@ -291,21 +272,16 @@ struct LayerNormBackward : layernorm::RowsAndColumns, FromParts<LayerNormBackwar
 
   struct Input {
     Buffer<float> dy, x, mean, rstd, gamma;
-    static constexpr auto parts() {
-      return std::tuple{part("dy", &Input::dy, &Problem::rows, &Problem::cols),
-                        part("x", &Input::x, &Problem::rows, &Problem::cols),
-                        permuted("mean", &Input::mean, &Problem::rows),
-                        permuted("rstd", &Input::rstd, &Problem::rows),
-                        part("gamma", &Input::gamma, &Problem::cols)};
-    }
+    static constexpr Listed parts{
+        part("dy", &Input::dy, &Problem::rows, &Problem::cols),
+        part("x", &Input::x, &Problem::rows, &Problem::cols), permuted("mean", &Input::mean, &Problem::rows),
+        permuted("rstd", &Input::rstd, &Problem::rows), part("gamma", &Input::gamma, &Problem::cols)};
   };
   struct Output {
     Buffer<float> dx, dgamma, dbeta;
-    static constexpr auto parts() {
-      return std::tuple{part("dx", &Output::dx, &Problem::rows, &Problem::cols),
-                        part("dgamma", &Output::dgamma, &Problem::cols),
-                        part("dbeta", &Output::dbeta, &Problem::cols)};
-    }
+    static constexpr Listed parts{part("dx", &Output::dx, &Problem::rows, &Problem::cols),
+                                  part("dgamma", &Output::dgamma, &Problem::cols),
+                                  part("dbeta", &Output::dbeta, &Problem::cols)};
   };
   struct Expected {
     Expectation dx, dgamma, dbeta;
@@ -337,19 +313,15 @@ struct RmsNormBackward : layernorm::RowsAndColumns, FromParts<RmsNormBackward> {
 
   struct Input {
     Buffer<float> dy, x, rstd, gamma;
-    static constexpr auto parts() {
-      return std::tuple{part("dy", &Input::dy, &Problem::rows, &Problem::cols),
-                        part("x", &Input::x, &Problem::rows, &Problem::cols),
-                        permuted("rstd", &Input::rstd, &Problem::rows),
-                        part("gamma", &Input::gamma, &Problem::cols)};
-    }
+    static constexpr Listed parts{part("dy", &Input::dy, &Problem::rows, &Problem::cols),
+                                  part("x", &Input::x, &Problem::rows, &Problem::cols),
+                                  permuted("rstd", &Input::rstd, &Problem::rows),
+                                  part("gamma", &Input::gamma, &Problem::cols)};
   };
   struct Output {
     Buffer<float> dx, dgamma;
-    static constexpr auto parts() {
-      return std::tuple{part("dx", &Output::dx, &Problem::rows, &Problem::cols),
-                        part("dgamma", &Output::dgamma, &Problem::cols)};
-    }
+    static constexpr Listed parts{part("dx", &Output::dx, &Problem::rows, &Problem::cols),
+                                  part("dgamma", &Output::dgamma, &Problem::cols)};
   };
   struct Expected {
     Expectation dx, dgamma;
@@ -371,10 +343,8 @@ struct Extents {
   Index n = 1, c = 1, h = 1, w = 1;
   Index plane() const { return h * w; }
   Index count() const { return n * plane(); }  ///< elements of a channel
-  static constexpr auto fields() {
-    return std::tuple{field("n", &Extents::n), field("c", &Extents::c), field("h", &Extents::h),
-                      field("w", &Extents::w)};
-  }
+  static constexpr Listed fields{field("n", &Extents::n), field("c", &Extents::c), field("h", &Extents::h),
+                                 field("w", &Extents::w)};
 };
 struct Problem : Extents {
   Index values = 0;  ///< position in layernorm::value_words
@@ -425,17 +395,15 @@ struct BatchNorm : FromParts<BatchNorm> {
 
   struct Input {
     Buffer<float> x, gamma, beta;
-    static constexpr auto parts() {
-      return std::tuple{batch_norm::image("x", &Input::x), part("gamma", &Input::gamma, &Problem::c),
-                        part("beta", &Input::beta, &Problem::c)};
-    }
+    static constexpr Listed parts{batch_norm::image("x", &Input::x),
+                                  part("gamma", &Input::gamma, &Problem::c),
+                                  part("beta", &Input::beta, &Problem::c)};
   };
   struct Output {
     Buffer<float> y, mean, rstd;
-    static constexpr auto parts() {
-      return std::tuple{batch_norm::image("y", &Output::y), part("mean", &Output::mean, &Problem::c),
-                        part("rstd", &Output::rstd, &Problem::c)};
-    }
+    static constexpr Listed parts{batch_norm::image("y", &Output::y),
+                                  part("mean", &Output::mean, &Problem::c),
+                                  part("rstd", &Output::rstd, &Problem::c)};
   };
   using Expected = layernorm::Expected;  ///< of channels
   static constexpr std::array fills{Fill::offset, Fill::uniform};
@@ -469,19 +437,16 @@ struct BatchNormBackward : FromParts<BatchNormBackward> {
 
   struct Input {
     Buffer<float> dy, x, mean, rstd, gamma;
-    static constexpr auto parts() {
-      return std::tuple{batch_norm::image("dy", &Input::dy), batch_norm::image("x", &Input::x),
-                        permuted("mean", &Input::mean, &Problem::c),
-                        permuted("rstd", &Input::rstd, &Problem::c),
-                        part("gamma", &Input::gamma, &Problem::c)};
-    }
+    static constexpr Listed parts{batch_norm::image("dy", &Input::dy), batch_norm::image("x", &Input::x),
+                                  permuted("mean", &Input::mean, &Problem::c),
+                                  permuted("rstd", &Input::rstd, &Problem::c),
+                                  part("gamma", &Input::gamma, &Problem::c)};
   };
   struct Output {
     Buffer<float> dx, dgamma, dbeta;
-    static constexpr auto parts() {
-      return std::tuple{batch_norm::image("dx", &Output::dx), part("dgamma", &Output::dgamma, &Problem::c),
-                        part("dbeta", &Output::dbeta, &Problem::c)};
-    }
+    static constexpr Listed parts{batch_norm::image("dx", &Output::dx),
+                                  part("dgamma", &Output::dgamma, &Problem::c),
+                                  part("dbeta", &Output::dbeta, &Problem::c)};
   };
   using Expected = LayerNormBackward::Expected;
   static constexpr std::array fills = LayerNormBackward::fills;

@@ -65,10 +65,8 @@ struct Logging : FromParts<Logging> {
     Index batches = 1;
     Index every = 1;
     Index fails = 0;  ///< the batch in which the loop ends, counted from 1; 0: none
-    static constexpr auto fields() {
-      return std::tuple{field("batches", &Problem::batches), field("every", &Problem::every),
-                        option("fails", &Problem::fails, 0, 0, largest_extent)};
-    }
+    static constexpr Listed fields{field("batches", &Problem::batches), field("every", &Problem::every),
+                                   option("fails", &Problem::fails, 0, 0, largest_extent)};
     bool stops_early() const { return fails > 0 && fails <= batches; }
     /// The number of batches that run.
     Index last() const { return stops_early() ? fails : batches; }
@@ -78,13 +76,11 @@ struct Logging : FromParts<Logging> {
   struct Input {
     Buffer<float> loss;
     std::shared_ptr<logging::LogFile> file;
-    static constexpr auto parts() { return std::tuple{part("loss", &Input::loss, &Problem::batches)}; }
+    static constexpr Listed parts{part("loss", &Input::loss, &Problem::batches)};
   };
   struct Output {
     Buffer<std::uint8_t> text;
-    static constexpr auto parts() {
-      return std::tuple{part("text", &Output::text, &Problem::lines, logging::line_bytes)};
-    }
+    static constexpr Listed parts{part("text", &Output::text, &Problem::lines, logging::line_bytes)};
   };
   struct Expected {
     std::string text;
@@ -187,23 +183,20 @@ struct LossReadback : FromParts<LossReadback> {
     Index every = 1;  ///< steps from one line to the next
     Index grain = 1;  ///< rounds of a step, some nanoseconds each
     Index host = 1;   ///< rounds in the loop
-    static constexpr auto fields() {
-      return std::tuple{field("steps", &Problem::steps), field("every", &Problem::every),
-                        option("grain", &Problem::grain, 1, 1, 1 << 24),
-                        option("host", &Problem::host, 1, 1, 1 << 24)};
-    }
+    static constexpr Listed fields{field("steps", &Problem::steps), field("every", &Problem::every),
+                                   option("grain", &Problem::grain, 1, 1, 1 << 24),
+                                   option("host", &Problem::host, 1, 1, 1 << 24)};
     Index lines() const { return (steps + every - 1) / every; }
   };
   struct Input {
     Buffer<std::uint64_t> seed;
-    static constexpr auto parts() { return std::tuple{part("seed", &Input::seed, &Problem::steps)}; }
+    static constexpr Listed parts{part("seed", &Input::seed, &Problem::steps)};
   };
   struct Output {
     Buffer<std::uint64_t> loss, correct, batch;
-    static constexpr auto parts() {
-      return std::tuple{part("loss", &Output::loss, &Problem::lines),
-                        part("correct", &Output::correct, &Problem::lines), part("batch", &Output::batch, 1)};
-    }
+    static constexpr Listed parts{part("loss", &Output::loss, &Problem::lines),
+                                  part("correct", &Output::correct, &Problem::lines),
+                                  part("batch", &Output::batch, 1)};
   };
   struct Expected {
     std::vector<std::uint64_t> loss, correct, batch;

@@ -11,10 +11,8 @@ namespace lora {
 struct Problem {
   Index m = 1, n = 1, k = 1, r = 1;
   Index scale = 2;  ///< s
-  static constexpr auto fields() {
-    return std::tuple{field("m", &Problem::m), field("n", &Problem::n), field("k", &Problem::k),
-                      field("r", &Problem::r), option("scale", &Problem::scale, 2, -4, 4)};
-  }
+  static constexpr Listed fields{field("m", &Problem::m), field("n", &Problem::n), field("k", &Problem::k),
+                                 field("r", &Problem::r), option("scale", &Problem::scale, 2, -4, 4)};
 };
 
 }  // namespace lora
@@ -39,15 +37,13 @@ struct Lora : ByElement<Lora> {
   using Problem = lora::Problem;
   struct Input {
     Buffer<float> x, w, a, b;
-    static constexpr auto parts() {
-      return std::tuple{
-          part("x", &Input::x, &Problem::m, &Problem::k), constant("w", &Input::w, &Problem::k, &Problem::n),
-          part("a", &Input::a, &Problem::k, &Problem::r), part("b", &Input::b, &Problem::r, &Problem::n)};
-    }
+    static constexpr Listed parts{
+        part("x", &Input::x, &Problem::m, &Problem::k), constant("w", &Input::w, &Problem::k, &Problem::n),
+        part("a", &Input::a, &Problem::k, &Problem::r), part("b", &Input::b, &Problem::r, &Problem::n)};
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() { return std::tuple{part("y", &Output::y, &Problem::m, &Problem::n)}; }
+    static constexpr Listed parts{part("y", &Output::y, &Problem::m, &Problem::n)};
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
@@ -80,20 +76,16 @@ struct LoraBackward : ByElement<LoraBackward> {
   using Problem = lora::Problem;
   struct Input {
     Buffer<float> x, w, a, b, dy;
-    static constexpr auto parts() {
-      return std::tuple{
-          part("x", &Input::x, &Problem::m, &Problem::k), constant("w", &Input::w, &Problem::k, &Problem::n),
-          part("a", &Input::a, &Problem::k, &Problem::r), part("b", &Input::b, &Problem::r, &Problem::n),
-          part("dy", &Input::dy, &Problem::m, &Problem::n)};
-    }
+    static constexpr Listed parts{
+        part("x", &Input::x, &Problem::m, &Problem::k), constant("w", &Input::w, &Problem::k, &Problem::n),
+        part("a", &Input::a, &Problem::k, &Problem::r), part("b", &Input::b, &Problem::r, &Problem::n),
+        part("dy", &Input::dy, &Problem::m, &Problem::n)};
   };
   struct Output {
     Buffer<float> dx, da, db;
-    static constexpr auto parts() {
-      return std::tuple{part("dx", &Output::dx, &Problem::m, &Problem::k),
-                        part("da", &Output::da, &Problem::k, &Problem::r),
-                        part("db", &Output::db, &Problem::r, &Problem::n)};
-    }
+    static constexpr Listed parts{part("dx", &Output::dx, &Problem::m, &Problem::k),
+                                  part("da", &Output::da, &Problem::k, &Problem::r),
+                                  part("db", &Output::db, &Problem::r, &Problem::n)};
   };
   struct Expected {
     Expectation dx, da, db;

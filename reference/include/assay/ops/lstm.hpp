@@ -24,11 +24,9 @@ struct Problem {
   Index gates() const { return 4 * hidden; }
   /// The place of gate k of a cell in an array [steps, batch, 4 hidden]; a row is t batch + n.
   Index gate(Index row, Index k, Index j) const { return (4 * row + k) * hidden + j; }
-  static constexpr auto fields() {
-    return std::tuple{field("steps", &Problem::steps), field("batch", &Problem::batch),
-                      field("inputs", &Problem::inputs), field("hidden", &Problem::hidden),
-                      of_content(choice("values", &Problem::values, value_words))};
-  }
+  static constexpr Listed fields{field("steps", &Problem::steps), field("batch", &Problem::batch),
+                                 field("inputs", &Problem::inputs), field("hidden", &Problem::hidden),
+                                 of_content(choice("values", &Problem::values, value_words))};
 };
 
 struct Layer {
@@ -114,20 +112,17 @@ struct Lstm : lstm::Layer, FromParts<Lstm> {
 
   struct Input {
     Buffer<float> x, h0, c0, w_ih, w_hh, b_ih, b_hh;
-    static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x, steps, batch, inputs), part("h0", &Input::h0, batch, hidden),
-                        part("c0", &Input::c0, batch, hidden),      part("w_ih", &Input::w_ih, gates, inputs),
-                        part("w_hh", &Input::w_hh, gates, hidden),  part("b_ih", &Input::b_ih, gates),
-                        part("b_hh", &Input::b_hh, gates)};
-    }
+    static constexpr Listed parts{
+        part("x", &Input::x, steps, batch, inputs), part("h0", &Input::h0, batch, hidden),
+        part("c0", &Input::c0, batch, hidden),      part("w_ih", &Input::w_ih, gates, inputs),
+        part("w_hh", &Input::w_hh, gates, hidden),  part("b_ih", &Input::b_ih, gates),
+        part("b_hh", &Input::b_hh, gates)};
   };
   struct Output {
     Buffer<float> y, c, gates;
-    static constexpr auto parts() {
-      return std::tuple{part("y", &Output::y, steps, batch, hidden),
-                        part("c", &Output::c, steps, batch, hidden),
-                        part("gates", &Output::gates, steps, batch, Layer::gates)};
-    }
+    static constexpr Listed parts{part("y", &Output::y, steps, batch, hidden),
+                                  part("c", &Output::c, steps, batch, hidden),
+                                  part("gates", &Output::gates, steps, batch, Layer::gates)};
   };
   using Expected = std::vector<Positions>;  ///< the elements of each part that are judged
   static Expected expect(const Problem&, const Input&, Setting&);
@@ -161,28 +156,24 @@ struct LstmBackward : lstm::Layer, FromParts<LstmBackward> {
 
   struct Input {
     Buffer<float> dy, dc_n, x, h0, c0, w_ih, w_hh, y, c, gates;
-    static constexpr auto parts() {
-      return std::tuple{part("dy", &Input::dy, steps, batch, hidden),
-                        part("dc_n", &Input::dc_n, batch, hidden),
-                        part("x", &Input::x, steps, batch, inputs),
-                        part("h0", &Input::h0, batch, hidden),
-                        part("c0", &Input::c0, batch, hidden),
-                        part("w_ih", &Input::w_ih, Layer::gates, inputs),
-                        part("w_hh", &Input::w_hh, Layer::gates, hidden),
-                        part("y", &Input::y, steps, batch, hidden),
-                        part("c", &Input::c, steps, batch, hidden),
-                        part("gates", &Input::gates, steps, batch, Layer::gates)};
-    }
+    static constexpr Listed parts{part("dy", &Input::dy, steps, batch, hidden),
+                                  part("dc_n", &Input::dc_n, batch, hidden),
+                                  part("x", &Input::x, steps, batch, inputs),
+                                  part("h0", &Input::h0, batch, hidden),
+                                  part("c0", &Input::c0, batch, hidden),
+                                  part("w_ih", &Input::w_ih, Layer::gates, inputs),
+                                  part("w_hh", &Input::w_hh, Layer::gates, hidden),
+                                  part("y", &Input::y, steps, batch, hidden),
+                                  part("c", &Input::c, steps, batch, hidden),
+                                  part("gates", &Input::gates, steps, batch, Layer::gates)};
   };
   struct Output {
     Buffer<float> dz, dc, dx, dh0, dc0, dw_ih, dw_hh, db;
-    static constexpr auto parts() {
-      return std::tuple{
-          part("dz", &Output::dz, steps, batch, gates),  part("dc", &Output::dc, steps, batch, hidden),
-          part("dx", &Output::dx, steps, batch, inputs), part("dh0", &Output::dh0, batch, hidden),
-          part("dc0", &Output::dc0, batch, hidden),      part("dw_ih", &Output::dw_ih, gates, inputs),
-          part("dw_hh", &Output::dw_hh, gates, hidden),  part("db", &Output::db, gates)};
-    }
+    static constexpr Listed parts{
+        part("dz", &Output::dz, steps, batch, gates),  part("dc", &Output::dc, steps, batch, hidden),
+        part("dx", &Output::dx, steps, batch, inputs), part("dh0", &Output::dh0, batch, hidden),
+        part("dc0", &Output::dc0, batch, hidden),      part("dw_ih", &Output::dw_ih, gates, inputs),
+        part("dw_hh", &Output::dw_hh, gates, hidden),  part("db", &Output::db, gates)};
   };
   using Expected = std::vector<Positions>;  ///< the elements of each part that are judged
   static Expected expect(const Problem&, const Input&, Setting&);

@@ -128,11 +128,9 @@ struct MemoryPoolValidate : FromParts<MemoryPoolValidate> {
   struct Problem {
     Index blocks = 1, pattern = 0, plans = 0;
     static constexpr std::array<std::string_view, 2> amounts{"mutated", "one"};
-    static constexpr auto fields() {
-      return std::tuple{field("blocks", &Problem::blocks),
-                        choice("pattern", &Problem::pattern, memory_pool::patterns),
-                        choice("plans", &Problem::plans, amounts)};
-    }
+    static constexpr Listed fields{field("blocks", &Problem::blocks),
+                                   choice("pattern", &Problem::pattern, memory_pool::patterns),
+                                   choice("plans", &Problem::plans, amounts)};
   };
   /// The part of the input's arrays that holds one plan.
   struct Entry {
@@ -143,10 +141,8 @@ struct MemoryPoolValidate : FromParts<MemoryPoolValidate> {
     Buffer<Index> offsets;
     Buffer<Entry> plans;
     std::vector<std::string_view> what;  ///< the change made to each plan; for messages
-    static constexpr auto parts() {
-      return std::tuple{redrawn("requests", &Input::requests), steady("offsets", &Input::offsets),
-                        part("plans", &Input::plans)};
-    }
+    static constexpr Listed parts{redrawn("requests", &Input::requests), steady("offsets", &Input::offsets),
+                                  part("plans", &Input::plans)};
 
     memory_pool::Plan plan(Index i) const {
       const auto [first, blocks, pool] = plans[i];
@@ -162,7 +158,7 @@ struct MemoryPoolValidate : FromParts<MemoryPoolValidate> {
   };
   struct Output {
     Buffer<Index> valid;
-    static constexpr auto parts() { return std::tuple{part("valid", &Output::valid)}; }
+    static constexpr Listed parts{part("valid", &Output::valid)};
   };
   struct Expected {
     std::vector<Index> valid;
@@ -205,16 +201,12 @@ struct MemoryPoolPlan : FromParts<MemoryPoolPlan> {
 
   struct Problem {
     Index blocks = 1, pattern = 0;
-    static constexpr auto fields() {
-      return std::tuple{field("blocks", &Problem::blocks),
-                        of_content(choice("pattern", &Problem::pattern, memory_pool::patterns))};
-    }
+    static constexpr Listed fields{field("blocks", &Problem::blocks),
+                                   of_content(choice("pattern", &Problem::pattern, memory_pool::patterns))};
   };
   struct Input {
     Buffer<memory_pool::Request> requests;
-    static constexpr auto parts() {
-      return std::tuple{redrawn("requests", &Input::requests, &Problem::blocks)};
-    }
+    static constexpr Listed parts{redrawn("requests", &Input::requests, &Problem::blocks)};
   };
   struct Output {
     Buffer<Index> lower, upper, height;
@@ -223,10 +215,9 @@ struct MemoryPoolPlan : FromParts<MemoryPoolPlan> {
       lower[i] = at;
       return upper[i] = at + bytes;
     }
-    static constexpr auto parts() {
-      return std::tuple{part("lower", &Output::lower, &Problem::blocks),
-                        part("upper", &Output::upper, &Problem::blocks), part("height", &Output::height, 1)};
-    }
+    static constexpr Listed parts{part("lower", &Output::lower, &Problem::blocks),
+                                  part("upper", &Output::upper, &Problem::blocks),
+                                  part("height", &Output::height, 1)};
   };
   struct Expected {
     Index least_height = 0;

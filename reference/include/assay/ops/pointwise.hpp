@@ -152,20 +152,17 @@ struct ElementwiseChannelBiasBackward : ByElement<ElementwiseChannelBiasBackward
     Index n = 1, c = 1, h = 1, w = 1;
     Index values = 0;  ///< position in `value_words`
     Index plane() const { return h * w; }
-    static constexpr auto fields() {
-      return std::tuple{field("n", &Problem::n), field("c", &Problem::c), field("h", &Problem::h),
-                        field("w", &Problem::w), of_content(choice("values", &Problem::values, value_words))};
-    }
+    static constexpr Listed fields{field("n", &Problem::n), field("c", &Problem::c), field("h", &Problem::h),
+                                   field("w", &Problem::w),
+                                   of_content(choice("values", &Problem::values, value_words))};
   };
   struct Input {
     Buffer<float> dz;
-    static constexpr auto parts() {
-      return std::tuple{part("dz", &Input::dz, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
-    }
+    static constexpr Listed parts{part("dz", &Input::dz, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
   };
   struct Output {
     Buffer<float> db;
-    static constexpr auto parts() { return std::tuple{part("db", &Output::db, &Problem::c)}; }
+    static constexpr Listed parts{part("db", &Output::db, &Problem::c)};
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 

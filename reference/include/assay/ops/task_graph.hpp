@@ -47,12 +47,11 @@ struct TaskGraph : FromParts<TaskGraph> {
     Index grain = 1000;   ///< nanoseconds of a task of weight 1; unused by DagShape::file
     Index durations = 0;  ///< position in `duration_words`
     Index ids = 0;        ///< position in `id_words`
-    static constexpr auto fields() {
-      return std::tuple{field("tasks", &Problem::tasks), choice("shape", &Problem::shape, dag_shape_words),
-                        option("grain", &Problem::grain, 1000, 0, 1000000),
-                        of_content(choice("durations", &Problem::durations, duration_words)),
-                        of_content(choice("ids", &Problem::ids, id_words))};
-    }
+    static constexpr Listed fields{field("tasks", &Problem::tasks),
+                                   choice("shape", &Problem::shape, dag_shape_words),
+                                   option("grain", &Problem::grain, 1000, 0, 1000000),
+                                   of_content(choice("durations", &Problem::durations, duration_words)),
+                                   of_content(choice("ids", &Problem::ids, id_words))};
   };
   struct Input {
     Dag graph;
@@ -68,7 +67,7 @@ struct TaskGraph : FromParts<TaskGraph> {
   };
   struct Output {
     Buffer<std::uint64_t> value;
-    static constexpr auto parts() { return std::tuple{part("value", &Output::value, &Problem::tasks)}; }
+    static constexpr Listed parts{part("value", &Output::value, &Problem::tasks)};
   };
   struct Expected {
     std::vector<std::uint64_t> value;
@@ -141,24 +140,22 @@ struct TaskGraphMemory : FromParts<TaskGraphMemory> {
     Index shape = 0;  ///< a DagShape
     Index sizes = 0;  ///< position in `size_words`: 1 byte to 64 KiB, their logarithms uniform; or 4 KiB each
     Index ids = 0;    ///< position in `id_words`
-    static constexpr auto fields() {
-      return std::tuple{Field<Problem>{{"tasks", 1, most_tasks, std::nullopt, {}}, &Problem::tasks},
-                        of_content(choice("shape", &Problem::shape, dag_shape_words)),
-                        of_content(choice("sizes", &Problem::sizes, size_words)),
-                        of_content(choice("ids", &Problem::ids, id_words))};
-    }
+    static constexpr Listed fields{
+        Field<Problem>{{"tasks", 1, most_tasks, std::nullopt, {}}, &Problem::tasks},
+        of_content(choice("shape", &Problem::shape, dag_shape_words)),
+        of_content(choice("sizes", &Problem::sizes, size_words)),
+        of_content(choice("ids", &Problem::ids, id_words))};
   };
   struct Input {
     Dag graph;
     Buffer<Index> bytes;
-    static constexpr auto parts() { return std::tuple{redrawn("bytes", &Input::bytes, &Problem::tasks)}; }
+    static constexpr Listed parts{redrawn("bytes", &Input::bytes, &Problem::tasks)};
   };
   struct Output {
     Buffer<Index> offset, end, height;
-    static constexpr auto parts() {
-      return std::tuple{part("offset", &Output::offset, &Problem::tasks),
-                        part("end", &Output::end, &Problem::tasks), part("height", &Output::height, 1)};
-    }
+    static constexpr Listed parts{part("offset", &Output::offset, &Problem::tasks),
+                                  part("end", &Output::end, &Problem::tasks),
+                                  part("height", &Output::height, 1)};
   };
   /// A bit per pair of tasks.
   struct Relation {

@@ -58,17 +58,15 @@ struct TrainStep : FromParts<TrainStep> {
     Index channels = 3, side = 16, width = 16;
     Index patch = 4, heads = 4, mask = 0;
     Index t = 1;  ///< step, counted from 1
-    static constexpr auto fields() {
-      return std::tuple{choice("network", &Problem::network, training::kinds),
-                        field("batch", &Problem::batch),
-                        option("channels", &Problem::channels, 3, 1, 3),
-                        option("side", &Problem::side, 16, 8, 32),
-                        option("width", &Problem::width, 16, 1, 1024),
-                        option("patch", &Problem::patch, 4, 1, 32),
-                        option("heads", &Problem::heads, 4, 1, 64),
-                        choice("mask", &Problem::mask, training::masks),
-                        option("t", &Problem::t, 1, 1, 100000)};
-    }
+    static constexpr Listed fields{choice("network", &Problem::network, training::kinds),
+                                   field("batch", &Problem::batch),
+                                   option("channels", &Problem::channels, 3, 1, 3),
+                                   option("side", &Problem::side, 16, 8, 32),
+                                   option("width", &Problem::width, 16, 1, 1024),
+                                   option("patch", &Problem::patch, 4, 1, 32),
+                                   option("heads", &Problem::heads, 4, 1, 64),
+                                   choice("mask", &Problem::mask, training::masks),
+                                   option("t", &Problem::t, 1, 1, 100000)};
     Index parameters() const { return training::Segments(network_of(*this)).total(); }
   };
   /// Throws Error as require_valid() does, and when a field of the transformer is set for a classifier.
@@ -78,24 +76,20 @@ struct TrainStep : FromParts<TrainStep> {
     Buffer<float> pixels;
     Buffer<Index> labels;
     Buffer<float> p, m, v;
-    static constexpr auto parts() {
-      return std::tuple{
-          part("pixels", &Input::pixels, &Problem::batch, &Problem::channels, &Problem::side, &Problem::side),
-          part("labels", &Input::labels, &Problem::batch), permuted("p", &Input::p, &Problem::parameters),
-          permuted("m", &Input::m, &Problem::parameters), permuted("v", &Input::v, &Problem::parameters)};
-    }
+    static constexpr Listed parts{
+        part("pixels", &Input::pixels, &Problem::batch, &Problem::channels, &Problem::side, &Problem::side),
+        part("labels", &Input::labels, &Problem::batch), permuted("p", &Input::p, &Problem::parameters),
+        permuted("m", &Input::m, &Problem::parameters), permuted("v", &Input::v, &Problem::parameters)};
     training::Batch batch() const { return {pixels.data(), labels.data(), labels.size()}; }
   };
   struct Output {
     Buffer<float> loss, norm, g, p, m, v;
-    static constexpr auto parts() {
-      return std::tuple{part("loss", &Output::loss, 1),
-                        part("norm", &Output::norm, 1),
-                        part("g", &Output::g, &Problem::parameters),
-                        part("p", &Output::p, &Problem::parameters),
-                        part("m", &Output::m, &Problem::parameters),
-                        part("v", &Output::v, &Problem::parameters)};
-    }
+    static constexpr Listed parts{part("loss", &Output::loss, 1),
+                                  part("norm", &Output::norm, 1),
+                                  part("g", &Output::g, &Problem::parameters),
+                                  part("p", &Output::p, &Problem::parameters),
+                                  part("m", &Output::m, &Problem::parameters),
+                                  part("v", &Output::v, &Problem::parameters)};
   };
   struct Expected {
     Rounded loss;

@@ -29,20 +29,16 @@ struct StagedCopy : ByElement<StagedCopy> {
   struct Problem {
     Index batches = 1, n = 1;
     Index rounds = 1;
-    static constexpr auto fields() {
-      return std::tuple{field("batches", &Problem::batches), field("n", &Problem::n),
-                        option("rounds", &Problem::rounds, 1, 1, 64)};
-    }
+    static constexpr Listed fields{field("batches", &Problem::batches), field("n", &Problem::n),
+                                   option("rounds", &Problem::rounds, 1, 1, 64)};
   };
   struct Input {
     Buffer<float> x;
-    static constexpr auto parts() { return std::tuple{part("x", &Input::x, &Problem::batches, &Problem::n)}; }
+    static constexpr Listed parts{part("x", &Input::x, &Problem::batches, &Problem::n)};
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() {
-      return std::tuple{part("y", &Output::y, &Problem::batches, &Problem::n)};
-    }
+    static constexpr Listed parts{part("y", &Output::y, &Problem::batches, &Problem::n)};
   };
 
   static const Corners corners;
@@ -86,22 +82,17 @@ struct StateBuffers : ByElement<StateBuffers> {
   struct Problem {
     Index samples = 1, batch = 1, hidden = 1;
     Index steps = 1;
-    static constexpr auto fields() {
-      return std::tuple{field("samples", &Problem::samples), field("batch", &Problem::batch),
-                        field("hidden", &Problem::hidden), option("steps", &Problem::steps, 1, 1, 16)};
-    }
+    static constexpr Listed fields{field("samples", &Problem::samples), field("batch", &Problem::batch),
+                                   field("hidden", &Problem::hidden),
+                                   option("steps", &Problem::steps, 1, 1, 16)};
   };
   struct Input {
     Buffer<float> x;
-    static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x, &Problem::samples, &Problem::hidden)};
-    }
+    static constexpr Listed parts{part("x", &Input::x, &Problem::samples, &Problem::hidden)};
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() {
-      return std::tuple{part("y", &Output::y, &Problem::samples, &Problem::hidden)};
-    }
+    static constexpr Listed parts{part("y", &Output::y, &Problem::samples, &Problem::hidden)};
   };
   static constexpr std::array fills{Fill::exact, Fill::uniform};
 
@@ -147,10 +138,8 @@ struct Concatenate : FromParts<Concatenate> {
   struct Problem {
     Index pieces = 1, n = 1;
     Index types = 0;  ///< position in `type_words`
-    static constexpr auto fields() {
-      return std::tuple{option("pieces", &Problem::pieces, 1, 1, 65536), field("n", &Problem::n),
-                        choice("types", &Problem::types, type_words)};
-    }
+    static constexpr Listed fields{option("pieces", &Problem::pieces, 1, 1, 65536), field("n", &Problem::n),
+                                   choice("types", &Problem::types, type_words)};
     Index length(Index piece) const { return n + piece % 3; }
     bool is_wide(Index piece) const { return types == 1 && piece % 3 == 2; }
     /// Whether the result is f64.
@@ -169,18 +158,14 @@ struct Concatenate : FromParts<Concatenate> {
   struct Input {
     Buffer<float> narrow;
     Buffer<double> wide;
-    static constexpr auto parts() {
-      return std::tuple{part("narrow", &Input::narrow, &Problem::narrow),
-                        part("wide", &Input::wide, &Problem::wide)};
-    }
+    static constexpr Listed parts{part("narrow", &Input::narrow, &Problem::narrow),
+                                  part("wide", &Input::wide, &Problem::wide)};
   };
   struct Output {
     Buffer<float> narrow;
     Buffer<double> wide;
-    static constexpr auto parts() {
-      return std::tuple{part("narrow", &Output::narrow, &Problem::narrow_results),
-                        part("wide", &Output::wide, &Problem::wide_results)};
-    }
+    static constexpr Listed parts{part("narrow", &Output::narrow, &Problem::narrow_results),
+                                  part("wide", &Output::wide, &Problem::wide_results)};
   };
   struct Expected {
     Expectation narrow, wide;  ///< one of them is empty
@@ -239,25 +224,19 @@ struct TableCopy : FromParts<TableCopy> {
   struct Problem {
     Index columns = 1, rows = 1;
     Index every = 1;  ///< rows from one that is read to the next
-    static constexpr auto fields() {
-      return std::tuple{field("columns", &Problem::columns), field("rows", &Problem::rows),
-                        option("every", &Problem::every, 1, 1, largest_extent)};
-    }
+    static constexpr Listed fields{field("columns", &Problem::columns), field("rows", &Problem::rows),
+                                   option("every", &Problem::every, 1, 1, largest_extent)};
     Index rows_read() const { return (rows + every - 1) / every; }
     Index columns_read() const { return columns + 1; }  ///< of the derived table
   };
   struct Input {
     Buffer<float> table;
-    static constexpr auto parts() {
-      return std::tuple{part("table", &Input::table, &Problem::columns, &Problem::rows)};
-    }
+    static constexpr Listed parts{part("table", &Input::table, &Problem::columns, &Problem::rows)};
   };
   struct Output {
     Buffer<float> original, read;
-    static constexpr auto parts() {
-      return std::tuple{part("original", &Output::original, &Problem::columns, &Problem::rows_read),
-                        part("read", &Output::read, &Problem::columns_read, &Problem::rows_read)};
-    }
+    static constexpr Listed parts{part("original", &Output::original, &Problem::columns, &Problem::rows_read),
+                                  part("read", &Output::read, &Problem::columns_read, &Problem::rows_read)};
   };
   struct Expected {
     Expectation original, read;
@@ -308,19 +287,17 @@ struct Chunks : FromParts<Chunks> {
     Index n = 1;
     Index grain = 1;  ///< rounds
     Index skew = 0;   ///< position in `skew_words`
-    static constexpr auto fields() {
-      return std::tuple{field("n", &Problem::n), option("grain", &Problem::grain, 1, 1, 1 << 20),
-                        choice("skew", &Problem::skew, skew_words)};
-    }
+    static constexpr Listed fields{field("n", &Problem::n), option("grain", &Problem::grain, 1, 1, 1 << 20),
+                                   choice("skew", &Problem::skew, skew_words)};
     Index rounds(Index i) const;
   };
   struct Input {
     Buffer<std::uint64_t> seed;
-    static constexpr auto parts() { return std::tuple{part("seed", &Input::seed, &Problem::n)}; }
+    static constexpr Listed parts{part("seed", &Input::seed, &Problem::n)};
   };
   struct Output {
     Buffer<std::uint64_t> value;
-    static constexpr auto parts() { return std::tuple{part("value", &Output::value, &Problem::n)}; }
+    static constexpr Listed parts{part("value", &Output::value, &Problem::n)};
   };
   struct Expected {
     std::vector<std::uint64_t> value;
@@ -371,24 +348,18 @@ struct Checkpointing : FromParts<Checkpointing> {
 
   struct Problem {
     Index layers = 1, n = 1;
-    static constexpr auto fields() {
-      return std::tuple{option("layers", &Problem::layers, 1, 1, 64), field("n", &Problem::n)};
-    }
+    static constexpr Listed fields{option("layers", &Problem::layers, 1, 1, 64), field("n", &Problem::n)};
   };
   struct Input {
     Buffer<float> x, w, dy;
-    static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x, &Problem::n),
-                        part("w", &Input::w, &Problem::layers, &Problem::n),
-                        part("dy", &Input::dy, &Problem::n)};
-    }
+    static constexpr Listed parts{part("x", &Input::x, &Problem::n),
+                                  part("w", &Input::w, &Problem::layers, &Problem::n),
+                                  part("dy", &Input::dy, &Problem::n)};
   };
   struct Output {
     Buffer<float> dx, dw;
-    static constexpr auto parts() {
-      return std::tuple{part("dx", &Output::dx, &Problem::n),
-                        part("dw", &Output::dw, &Problem::layers, &Problem::n)};
-    }
+    static constexpr Listed parts{part("dx", &Output::dx, &Problem::n),
+                                  part("dw", &Output::dw, &Problem::layers, &Problem::n)};
   };
   struct Expected {
     Expectation dx, dw;
