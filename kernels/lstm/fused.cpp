@@ -38,7 +38,7 @@ void row(const float* bias, const float* c_before, Index hidden, float* gates, f
     // Side by side: their steps wait for each other.
     const vec::Pack<Floats, 3> sums[1] = {{{z(0), z(1), z(3)}}};
     vec::Pack<Floats, 3> sigmoid[1];
-    vec::Vector<pointwise::Sigmoid>::apply(vec::PackTag<Floats, 3>(), sums, 1, sigmoid);
+    vec::compute(pointwise::Sigmoid(), vec::PackTag<Floats, 3>(), sums, 1, sigmoid);
     const auto [i, f, o] = sigmoid[0].v;
     const Vector g = tanh_of(z(2)), state = hn::MulAdd(f, access.load(c_before + j), hn::Mul(i, g));
     access.store(i, gates + j);

@@ -53,6 +53,10 @@ struct List {
     ((found = found || std::is_same_v<Wanted, Formula>, at += found ? 0 : 1), ...);
     return at;
   }
+  template <class Wanted>
+  static constexpr bool contains() {
+    return index<Wanted>() < size;
+  }
 };
 /// Every formula with machine code: those of the contracts, and the operations of the chains.
 using Kernels = List<Gelu, GeluTanh, Sigmoid, GeluBackward, GeluTanhBackward, SigmoidBackward, ReluBackward,
@@ -73,7 +77,7 @@ const std::vector<Tier>& tiers();
 /// distribution, or with a slope beside an exponential. The sigmoid, one exponential and a quotient, is not
 /// among them.
 template <class Formula>
-inline constexpr bool long_formula = List<Gelu, GeluBackward, GeluTanhBackward, BiasGelu>::index<Formula>() <
-                                     4;
+inline constexpr bool long_formula =
+    List<Gelu, GeluBackward, GeluTanhBackward, BiasGelu>::contains<Formula>();
 
 }  // namespace assay::pointwise

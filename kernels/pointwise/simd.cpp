@@ -4,7 +4,6 @@
 
 #include "pointwise/arrays.hpp"
 
-
 #define HWY_TARGET_INCLUDE "pointwise/simd.cpp"
 #include "vectors_inl.hpp"
 
@@ -20,9 +19,15 @@ using assay::HWY_NAMESPACE::has_masks;
 // constants.
 constexpr std::size_t side_by_side = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 
+/// Whether the steps of a formula wait for each other, so that vectors side by side pay.
+template <class Formula>
+constexpr bool waits =
+    List<Gelu, GeluTanh, Sigmoid, GeluBackward, GeluTanhBackward, BiasGelu>::contains<Formula>();
+
 template <class Formula>
 struct Row {
-  static constexpr std::size_t inputs = Vector<Formula>::inputs, outputs = Vector<Formula>::outputs;
+  static constexpr std::size_t inputs = std::tuple_size_v<decltype(Formula::inputs)>,
+                               outputs = std::tuple_size_v<decltype(Formula::outputs)>;
   const float* in[inputs];
   float* out[outputs];
   float alpha;
@@ -40,7 +45,7 @@ struct Row {
                            : hn::LoadU(d, in[k] + i + static_cast<Index>(n) * lanes);
       }
     }
-    Vector<Formula>::apply(PackTag<D, count>(), from, alpha, to);
+    compute(Formula(), PackTag<D, count>(), from, alpha, to);
     for (std::size_t j = 0; j < outputs; ++j) {
       for (std::size_t n = 0; n < count; ++n) {
         if constexpr (stream) {
@@ -61,7 +66,7 @@ struct Row {
       from[k].v[0] =
           Formula::per_channel && k == 1 ? hn::Set(d, repeated) : hn::MaskedLoad(mask, d, in[k] + i);
     }
-    Vector<Formula>::apply(PackTag<D, 1>(), from, alpha, to);
+    compute(Formula(), PackTag<D, 1>(), from, alpha, to);
     for (std::size_t j = 0; j < outputs; ++j) hn::BlendedStore(to[j].v[0], mask, d, out[j] + i);
   }
 
@@ -70,7 +75,7 @@ struct Row {
   HWY_INLINE Index whole_vectors(D d, Index i, Index last) const {
     constexpr auto lanes = static_cast<Index>(hn::MaxLanes(D()));
     for (; i + 4 * lanes <= last; i += 4 * lanes) {
-      if constexpr (Vector<Formula>::waits) {
+      if constexpr (waits<Formula>) {
         vectors<stream, side_by_side>(d, i);
         if constexpr (side_by_side == 2) vectors<stream, side_by_side>(d, i + 2 * lanes);
       } else {
@@ -125,7 +130,7 @@ void range(const Operands& on, Index first, Index last) {
 /// Streamed stores are whole aligned vectors, so two outputs must have the same offset in a cache line.
 template <class Formula>
 void streamed(const Operands& on, Index first, Index last) {
-  if constexpr (Vector<Formula>::outputs == 2) {
+  if constexpr (Row<Formula>::outputs == 2) {
     if ((reinterpret_cast<std::uintptr_t>(on.out[0]) - reinterpret_cast<std::uintptr_t>(on.out[1])) % 64 !=
         0) {
       return range<Formula, false>(on, first, last);

@@ -196,150 +196,100 @@ HWY_INLINE P symmetric_slope(Tag d, P x, P dz, P left) {
   return nan_or(x, mul(dz, where_negative(x, left, sub(set(d, 1.0F), left))));
 }
 
-/// apply(d, in, alpha, out) computes `outputs` packs from `inputs` packs.
-template <class Formula>
-struct Vector;
+// compute(formula, d, in, alpha, out) computes the outputs of each formula, packs, from its inputs.
 
-template <std::size_t in, std::size_t out, bool is_long = false>
-struct Arity {
-  static constexpr std::size_t inputs = in, outputs = out;
-  static constexpr bool waits = is_long;  ///< whether steps wait for each other, so that a pack pays
-};
+template <class Tag, class P>
+HWY_INLINE void compute(Gelu, Tag d, const P (&in)[1], float, P (&out)[1]) {
+  const P a = bounded(in[0], largest_normal);
+  const auto [exponential, mills] = normal_tail_of(d, a);
+  out[0] = neg_mul_add(mul(a, exponential), mills, positive_part_of(in[0]));
+}
 
-template <>
-struct Vector<Gelu> : Arity<1, 1, true> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag d, const P (&in)[1], float, P (&out)[1]) {
-    const P a = bounded(in[0], largest_normal);
-    const auto [exponential, mills] = normal_tail_of(d, a);
-    out[0] = neg_mul_add(mul(a, exponential), mills, positive_part_of(in[0]));
-  }
-};
+template <class Tag, class P>
+HWY_INLINE void compute(GeluTanh, Tag d, const P (&in)[1], float, P (&out)[1]) {
+  const P x = at_least(in[0], -largest_tanh);  // no infinity is divided by infinity
+  out[0] = div(x, one_and_power(d, tanh_exponent(d, mul(x, x), x)));
+}
 
-template <>
-struct Vector<GeluTanh> : Arity<1, 1, true> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag d, const P (&in)[1], float, P (&out)[1]) {
-    const P x = at_least(in[0], -largest_tanh);  // no infinity is divided by infinity
-    out[0] = div(x, one_and_power(d, tanh_exponent(d, mul(x, x), x)));
-  }
-};
+template <class Tag, class P>
+HWY_INLINE void compute(Sigmoid, Tag d, const P (&in)[1], float, P (&out)[1]) {
+  out[0] = nan_or(in[0], div(set(d, 1.0F), one_and_power(d, mul(in[0], set(d, -log2_e)))));
+}
 
-template <>
-struct Vector<Sigmoid> : Arity<1, 1, true> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag d, const P (&in)[1], float, P (&out)[1]) {
-    out[0] = nan_or(in[0], div(set(d, 1.0F), one_and_power(d, mul(in[0], set(d, -log2_e)))));
-  }
-};
+template <class Tag, class P>
+HWY_INLINE void compute(GeluBackward, Tag d, const P (&in)[2], float, P (&out)[1]) {
+  const P a = bounded(in[0], largest_normal);
+  const auto [exponential, mills] = normal_tail_of(d, a);
+  const P left = mul(exponential, neg_mul_add(a, set(d, density_at_zero), mills));
+  out[0] = symmetric_slope(d, in[0], in[1], left);
+}
 
-template <>
-struct Vector<GeluBackward> : Arity<2, 1, true> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag d, const P (&in)[2], float, P (&out)[1]) {
-    const P a = bounded(in[0], largest_normal);
-    const auto [exponential, mills] = normal_tail_of(d, a);
-    const P left = mul(exponential, neg_mul_add(a, set(d, density_at_zero), mills));
-    out[0] = symmetric_slope(d, in[0], in[1], left);
-  }
-};
+template <class Tag, class P>
+HWY_INLINE void compute(GeluTanhBackward, Tag d, const P (&in)[2], float, P (&out)[1]) {
+  const P a = bounded(in[0], largest_tanh);
+  const P square = mul(a, a), one = set(d, 1.0F);
+  const P e = power_of_two(d, tanh_exponent(d, square, a));
+  const P above = div(one, add(e, one)), below = mul(e, above);
+  const P slope = mul_add(square, set(d, 3 * tanh_cubic), set(d, tanh_linear));
+  const P left = mul(below, neg_mul_add(mul(a, above), slope, one));
+  out[0] = symmetric_slope(d, in[0], in[1], left);
+}
 
-template <>
-struct Vector<GeluTanhBackward> : Arity<2, 1, true> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag d, const P (&in)[2], float, P (&out)[1]) {
-    const P a = bounded(in[0], largest_tanh);
-    const P square = mul(a, a), one = set(d, 1.0F);
-    const P e = power_of_two(d, tanh_exponent(d, square, a));
-    const P above = div(one, add(e, one)), below = mul(e, above);
-    const P slope = mul_add(square, set(d, 3 * tanh_cubic), set(d, tanh_linear));
-    const P left = mul(below, neg_mul_add(mul(a, above), slope, one));
-    out[0] = symmetric_slope(d, in[0], in[1], left);
-  }
-};
+template <class Tag, class P>
+HWY_INLINE void compute(SigmoidBackward, Tag d, const P (&in)[2], float, P (&out)[1]) {
+  out[0] = mul(in[1], mul(in[0], sub(set(d, 1.0F), in[0])));
+}
 
-template <>
-struct Vector<SigmoidBackward> : Arity<2, 1> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag d, const P (&in)[2], float, P (&out)[1]) {
-    out[0] = mul(in[1], mul(in[0], sub(set(d, 1.0F), in[0])));
-  }
-};
+template <class Tag, class P>
+HWY_INLINE void compute(ReluBackward, Tag, const P (&in)[2], float, P (&out)[1]) {
+  out[0] = where_positive(in[0], in[1]);
+}
 
-template <>
-struct Vector<ReluBackward> : Arity<2, 1> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag, const P (&in)[2], float, P (&out)[1]) {
-    out[0] = where_positive(in[0], in[1]);
-  }
-};
+template <class Tag, class P>
+HWY_INLINE void compute(MultiplyBackward, Tag d, const P (&in)[3], float alpha, P (&out)[2]) {
+  const P scaled_dz = mul(set(d, alpha), in[2]);
+  out[0] = mul(scaled_dz, in[1]);
+  out[1] = mul(scaled_dz, in[0]);
+}
 
-template <>
-struct Vector<MultiplyBackward> : Arity<3, 2> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag d, const P (&in)[3], float alpha, P (&out)[2]) {
-    const P scaled_dz = mul(set(d, alpha), in[2]);
-    out[0] = mul(scaled_dz, in[1]);
-    out[1] = mul(scaled_dz, in[0]);
-  }
-};
+template <class Tag, class P>
+HWY_INLINE void compute(AddBackward, Tag d, const P (&in)[1], float alpha, P (&out)[2]) {
+  out[0] = in[0];
+  out[1] = mul(set(d, alpha), in[0]);
+}
 
-template <>
-struct Vector<AddBackward> : Arity<1, 2> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag d, const P (&in)[1], float alpha, P (&out)[2]) {
-    out[0] = in[0];
-    out[1] = mul(set(d, alpha), in[0]);
-  }
-};
+template <bool nesterov, class Tag, class P>
+HWY_INLINE void compute(SgdStep<nesterov>, Tag d, const P (&in)[3], float, P (&out)[2]) {
+  using F = SgdStep<nesterov>;
+  const P mu = set(d, static_cast<float>(F::momentum));
+  const P step = mul_add(in[0], set(d, static_cast<float>(F::decay)), in[1]);
+  out[1] = mul_add(mu, in[2], step);
+  out[0] =
+      neg_mul_add(nesterov ? mul_add(mu, out[1], step) : out[1], set(d, static_cast<float>(F::rate)), in[0]);
+}
 
-template <bool nesterov>
-struct Vector<SgdStep<nesterov>> : Arity<3, 2> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag d, const P (&in)[3], float, P (&out)[2]) {
-    using F = SgdStep<nesterov>;
-    const P mu = set(d, static_cast<float>(F::momentum));
-    const P step = mul_add(in[0], set(d, static_cast<float>(F::decay)), in[1]);
-    out[1] = mul_add(mu, in[2], step);
-    out[0] = neg_mul_add(nesterov ? mul_add(mu, out[1], step) : out[1], set(d, static_cast<float>(F::rate)),
-                         in[0]);
-  }
-};
+template <class Tag, class P>
+HWY_INLINE void compute(ChannelBias, Tag, const P (&in)[2], float, P (&out)[1]) {
+  out[0] = add(in[0], in[1]);
+}
 
-template <>
-struct Vector<ChannelBias> : Arity<2, 1> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag, const P (&in)[2], float, P (&out)[1]) {
-    out[0] = add(in[0], in[1]);
-  }
-};
+template <class Tag, class P>
+HWY_INLINE void compute(ScaledSum, Tag d, const P (&in)[2], float alpha, P (&out)[1]) {
+  out[0] = mul_add(set(d, alpha), in[0], in[1]);
+}
 
-template <>
-struct Vector<ScaledSum> : Arity<2, 1> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag d, const P (&in)[2], float alpha, P (&out)[1]) {
-    out[0] = mul_add(set(d, alpha), in[0], in[1]);
-  }
-};
-
-template <>
-struct Vector<PositivePart> : Arity<1, 1> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag, const P (&in)[1], float, P (&out)[1]) {
-    out[0] = positive_part_of(in[0]);
-  }
-};
+template <class Tag, class P>
+HWY_INLINE void compute(PositivePart, Tag, const P (&in)[1], float, P (&out)[1]) {
+  out[0] = positive_part_of(in[0]);
+}
 
 /// Computes both operations while the numbers are in registers.
-template <Chain Formula>
-struct Vector<Formula> : Arity<2, 1, Vector<typename Formula::Second>::waits> {
-  template <class Tag, class P>
-  static HWY_INLINE void apply(Tag d, const P (&in)[2], float alpha, P (&out)[1]) {
-    P between[1];
-    Vector<typename Formula::First>::apply(d, in, alpha, between);
-    Vector<typename Formula::Second>::apply(d, between, alpha, out);
-  }
-};
+template <Chain Formula, class Tag, class P>
+HWY_INLINE void compute(Formula, Tag d, const P (&in)[2], float alpha, P (&out)[1]) {
+  P between[1];
+  compute(typename Formula::First(), d, in, alpha, between);
+  compute(typename Formula::Second(), d, between, alpha, out);
+}
 
 }  // namespace assay::pointwise::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

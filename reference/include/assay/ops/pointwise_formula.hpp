@@ -373,12 +373,14 @@ struct BiasGelu : Formula {
 
 /// The two operations of ScaleAddRelu. They are no contracts: elementwise_add and elementwise_relu are.
 struct ScaledSum : Formula {
+  static constexpr std::array<std::string_view, 2> inputs{"x", "y"};
   template <class Real>
   static std::array<Real, 1> apply(const std::array<Real, 2>& in, Real alpha) {
     return {alpha * in[0] + in[1]};
   }
 };
 struct PositivePart : Formula {
+  static constexpr std::array<std::string_view, 1> inputs{"x"};
   template <class Real>
   static std::array<Real, 1> apply(const std::array<Real, 1>& in, Real) {
     return {positive_part(in[0])};
