@@ -181,8 +181,9 @@ auto Attention::expect(const Problem& p, const Input& in, Setting& setting) -> E
     share.clear();
     error.clear();
     for (Index j = first; j < end; ++j) {
-      share.push_back(scale * matrix::element<double>(q, k, 0, j, p.d));
-      error.push_back(g(static_cast<double>(p.d) + 3) * scale * matrix::magnitude(q, k, 0, j, p.d));
+      const auto score = matrix::element<matrix::Sized>(q, k, 0, j, p.d);
+      share.push_back(scale * score.value);
+      error.push_back(g(static_cast<double>(p.d) + 3) * scale * score.magnitude);
     }
     double total = 0, of_total = 0;
     if (!share.empty()) {

@@ -8,29 +8,22 @@
 namespace assay {
 namespace {
 
+using matrix::Sized;
+
 /// op(A) and op(B), those of product i where there are several.
 auto operands(const auto& p, const auto& in, Index i = 0) {
   return std::pair{matrix::view(in.a.data() + i * p.m * p.k, p.m, p.k, p.a_transposed()),
                    matrix::view(in.b.data() + i * p.k * p.n, p.k, p.n, p.b_transposed())};
 }
 
-/// One element of C: the specification. In double it is the oracle, in float the naive variant.
+/// One element of C: the specification. In Sized it is the oracle, in float the naive variant.
 /// `c` is what C held before; it does not count when beta = 0.
 template <class Real>
 Real element(const Gemm::Problem& p, const Gemm::Input& in, Index i, Index j, float c) {
   const auto [a, b] = operands(p, in);
-  Real sum = matrix::element<Real>(a, b, i, j, p.k);
-  sum *= static_cast<Real>(p.alpha);
-  if (p.beta != 0) sum += static_cast<Real>(p.beta) * static_cast<Real>(c);
-  return sum;
-}
-
-/// Returns the same element with every operand replaced by its magnitude, which rounding errors scale with.
-double magnitude(const Gemm::Problem& p, const Gemm::Input& in, Index i, Index j, float c) {
-  const auto [a, b] = operands(p, in);
-  double sum = matrix::magnitude(a, b, i, j, p.k);
-  sum *= std::abs(static_cast<double>(p.alpha));
-  if (p.beta != 0) sum += std::abs(static_cast<double>(p.beta) * static_cast<double>(c));
+  const auto alpha = static_cast<double>(p.alpha), beta = static_cast<double>(p.beta);
+  Real sum = matrix::element<Real>(a, b, i, j, p.k) * static_cast<Real>(alpha);
+  if (beta != 0) sum += static_cast<Real>(beta) * static_cast<Real>(c);
   return sum;
 }
 
@@ -184,10 +177,8 @@ Gemm::Expected Gemm::expect(const Problem& p, const Input& in, Setting& setting)
   Expected want{matrix::expect(p.m, p.n, p.multiply_adds(), setting,
                                [&](Index i, Index j) {
                                  const float c = p.beta != 0 ? in.c[i * p.n + j] : 0;
-                                 const auto value = element<double>(p, in, i, j, c);
-                                 return std::pair{value,
-                                                  matrix::bound_of(value, factor, magnitude(p, in, i, j, c),
-                                                                   p.values, p.k + 2)};
+                                 return matrix::bounded(element<Sized>(p, in, i, j, c), factor, p.values,
+                                                        p.k + 2);
                                }),
                 {},
                 {}};
@@ -231,12 +222,10 @@ auto Gemv::expect(const Problem& p, const Input& in, Setting& setting) -> Expect
   const auto a = operand(p, in), x = column(in);
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.terms()) < 0x1p24;
   const double factor = same_value ? 0 : rounding::g(static_cast<double>(p.terms()));
-  return expect_at(matrix::positions(p.results(), product(p.m, p.n), {0, p.results() - 1}, setting),
-                   [&](Index i) {
-                     const auto value = matrix::element<double>(a, x, i, 0, p.terms());
-                     const double magnitude = matrix::magnitude(a, x, i, 0, p.terms());
-                     return std::pair{value, matrix::bound_of(value, factor, magnitude, p.values, p.terms())};
-                   });
+  return expect_at(
+      matrix::positions(p.results(), product(p.m, p.n), {0, p.results() - 1}, setting), [&](Index i) {
+        return matrix::bounded(matrix::element<Sized>(a, x, i, 0, p.terms()), factor, p.values, p.terms());
+      });
 }
 
 const Corners BatchedGemm::corners = {
@@ -256,8 +245,8 @@ auto BatchedGemm::expect(const Problem& p, const Input& in, Setting& setting) ->
   for (const Index corner : matrix::corners_of(p.m, p.n)) sampled.push_back((p.batch - 1) * size + corner);
   return expect_at(matrix::positions(p.batch * size, p.multiply_adds(), sampled, setting), [&](Index flat) {
     const auto [a, b] = operands(p, in, flat / size);
-    const Index i = flat % size / p.n, j = flat % p.n;
-    return std::pair{matrix::element<double>(a, b, i, j, p.k), factor * matrix::magnitude(a, b, i, j, p.k)};
+    const auto c = matrix::element<Sized>(a, b, flat % size / p.n, flat % p.n, p.k);
+    return std::pair{c.value, factor * c.magnitude};
   });
 }
 
@@ -284,9 +273,8 @@ auto GemmBf16::expect(const Problem& p, const Input& in, Setting& setting) -> Ex
   const bool same_value = setting.fill == Fill::exact && 9.0 * static_cast<double>(p.k) < 0x1p24;
   const double factor = rounding::g(static_cast<double>(p.k));
   return matrix::expect(p.m, p.n, p.multiply_adds(), setting, [&](Index i, Index j) {
-    const double bound =
-        same_value ? 0 : factor * matrix::magnitude(a, b, i, j, p.k) + underflow(a, b, i, j, p.k);
-    return std::pair{matrix::element<double>(a, b, i, j, p.k), bound};
+    const auto c = matrix::element<Sized>(a, b, i, j, p.k);
+    return std::pair{c.value, same_value ? 0 : factor * c.magnitude + underflow(a, b, i, j, p.k)};
   });
 }
 
@@ -319,13 +307,10 @@ auto SmallProducts::expect(const Problem& p, const Input& in, Setting& setting) 
   const double work = product(all, p.n, p.k) * rows;
   return matrix::expect(all, p.n, work, setting, [&](Index row, Index j) {
     const Index first = row / p.rows * p.rows;
-    double mean = 0, size = 0;
-    for (Index i = first; i < first + p.rows; ++i) {
-      mean += matrix::element<double>(x, w, i, j, p.k) / rows;
-      size += matrix::magnitude(x, w, i, j, p.k) / rows;
-    }
-    return std::pair{matrix::element<double>(x, w, row, j, p.k) - mean,
-                     factor * (matrix::magnitude(x, w, row, j, p.k) + size)};
+    Sized sum;
+    for (Index i = first; i < first + p.rows; ++i) sum += matrix::element<Sized>(x, w, i, j, p.k);
+    const auto y = matrix::element<Sized>(x, w, row, j, p.k);
+    return std::pair{y.value - sum.value / rows, factor * (y.magnitude + sum.magnitude / rows)};
   });
 }
 
@@ -341,14 +326,14 @@ auto MixedPrecision::expect(const Problem& p, const Input& in, Setting& setting)
              dy = matrix::view(in.dy.data(), p.m, p.n), x_turned = matrix::view(in.x.data(), p.k, p.m, true);
   const double work = product(p.m, p.n, p.k);
   const auto y = [&](Index i, Index j) {
-    return std::pair{matrix::element<double>(x, w, i, j, p.k),
-                     off(static_cast<double>(p.k), matrix::magnitude(x, w, i, j, p.k))};
+    const auto sum = matrix::element<Sized>(x, w, i, j, p.k);
+    return std::pair{sum.value, off(static_cast<double>(p.k), sum.magnitude)};
   };
   const auto w_next = [&](Index l, Index j) {
-    const double before = w(l, j), size = matrix::magnitude(x_turned, dy, l, j, p.m);
-    return std::pair{
-        before - rate * matrix::element<double>(x_turned, dy, l, j, p.m),
-        rate * off(static_cast<double>(p.m) + 2, size) + rounding::g(2) * (std::abs(before) + rate * size)};
+    const double before = w(l, j);
+    const auto [value, size] = matrix::element<Sized>(x_turned, dy, l, j, p.m);
+    return std::pair{before - rate * value, rate * off(static_cast<double>(p.m) + 2, size) +
+                                                rounding::g(2) * (std::abs(before) + rate * size)};
   };
   return {matrix::expect(p.m, p.n, work, setting, y),
           matrix::expect(p.k, p.n, work, setting, w_next, p.m * p.n)};

@@ -4,34 +4,28 @@ namespace assay {
 namespace {
 
 using lora::Problem;
+using matrix::element;
 using matrix::multiply;
+using matrix::Sized;
 using matrix::view;
 using matrix::View;
 
-/// A B [m, n] and |A| |B|. An element is computed when it is first asked for, since few may be expected.
+/// A B [m, n]. An element is computed when it is first asked for, since few may be expected.
 class Product {
  public:
   Product(View<float> a, View<float> b, Index m, Index n, Index k)
-      : a_(a), b_(b), n_(n), k_(k), known_(static_cast<std::size_t>(m * n)) {}
+      : a_(a), b_(b), n_(n), k_(k), known_(static_cast<std::size_t>(m * n), {0, -1}) {}
 
-  double value(Index i, Index j) const { return at(i, j).value; }
-  double magnitude(Index i, Index j) const { return at(i, j).magnitude; }
-
- private:
-  struct Element {
-    double value = 0, magnitude = -1;  ///< -1 until they are computed
-  };
-  const Element& at(Index i, Index j) const {
-    Element& known = known_[static_cast<std::size_t>(i * n_ + j)];
-    if (known.magnitude < 0) {
-      known = {matrix::element<double>(a_, b_, i, j, k_), matrix::magnitude(a_, b_, i, j, k_)};
-    }
+  const Sized& operator()(Index i, Index j) const {
+    Sized& known = known_[static_cast<std::size_t>(i * n_ + j)];
+    if (known.magnitude < 0) known = element<Sized>(a_, b_, i, j, k_);
     return known;
   }
 
+ private:
   View<float> a_, b_;
   Index n_, k_;
-  mutable std::vector<Element> known_;
+  mutable std::vector<Sized> known_;  ///< the magnitude is -1 until they are computed
 };
 
 void scale_by(float s, Buffer<float>& x) {
@@ -108,18 +102,13 @@ std::vector<Problem> Lora::corner_cases() {
 auto Lora::expect(const Problem& p, const Input& in, Setting& setting) -> Expected {
   const auto x = view(in.x.data(), p.m, p.k), w = view(in.w.data(), p.k, p.n);
   const auto a = view(in.a.data(), p.k, p.r), b = view(in.b.data(), p.r, p.n);
-  const Product thin(x, a, p.m, p.r, p.k);
-  const auto xa = [&](Index i, Index l) { return thin.value(i, l); };
-  const auto xa_magnitude = [&](Index i, Index l) { return thin.magnitude(i, l); };
-
+  const Product xa(x, a, p.m, p.r, p.k);
   const double s = static_cast<double>(p.scale), k = static_cast<double>(p.k), r = static_cast<double>(p.r);
   const double rounded = factor(setting, 2 * k + r + 1, 27 * std::abs(s) * k * r + 9 * k);
   return matrix::expect(p.m, p.n, full_work(p), setting, [&](Index i, Index j) {
-    const double value =
-        matrix::element<double>(x, w, i, j, p.k) + s * matrix::element<double>(xa, b, i, j, p.r);
-    const double scale =
-        matrix::magnitude(x, w, i, j, p.k) + std::abs(s) * matrix::magnitude(xa_magnitude, b, i, j, p.r);
-    return std::pair{value, rounded * scale};
+    Sized y = element<Sized>(x, w, i, j, p.k);
+    y += s * element<Sized>(xa, b, i, j, p.r);
+    return std::pair{y.value, rounded * y.magnitude};
   });
 }
 
@@ -128,11 +117,8 @@ auto LoraBackward::expect(const Problem& p, const Input& in, Setting& setting) -
   const auto dy = view(in.dy.data(), p.m, p.n);
   const auto x_turned = view(in.x.data(), p.k, p.m, true), w_turned = view(in.w.data(), p.n, p.k, true);
   const auto a_turned = view(in.a.data(), p.r, p.k, true), b_turned = view(in.b.data(), p.n, p.r, true);
-  const Product thin_dy(dy, b_turned, p.m, p.r, p.n), thin_x(x, a, p.m, p.r, p.k);
-  const auto dyb = [&](Index i, Index l) { return thin_dy.value(i, l); };
-  const auto dyb_size = [&](Index i, Index l) { return thin_dy.magnitude(i, l); };
-  const auto xa = [&](Index l, Index i) { return thin_x.value(i, l); };
-  const auto xa_size = [&](Index l, Index i) { return thin_x.magnitude(i, l); };
+  const Product dyb(dy, b_turned, p.m, p.r, p.n), xa(x, a, p.m, p.r, p.k);
+  const auto xa_turned = [&](Index l, Index i) { return xa(i, l); };
 
   const double s = static_cast<double>(p.scale), m = static_cast<double>(p.m), n = static_cast<double>(p.n);
   const double k = static_cast<double>(p.k), r = static_cast<double>(p.r), largest = 27 * std::abs(s);
@@ -140,18 +126,17 @@ auto LoraBackward::expect(const Problem& p, const Input& in, Setting& setting) -
   const double in_da = factor(setting, n + m + 1, largest * n * m);
   const double in_db = factor(setting, k + m + 1, largest * k * m);
   const auto dx = [&](Index i, Index j) {
-    return std::pair{matrix::element<double>(dy, w_turned, i, j, p.n) +
-                         s * matrix::element<double>(dyb, a_turned, i, j, p.r),
-                     in_dx * (matrix::magnitude(dy, w_turned, i, j, p.n) +
-                              std::abs(s) * matrix::magnitude(dyb_size, a_turned, i, j, p.r))};
+    Sized sum = element<Sized>(dy, w_turned, i, j, p.n);
+    sum += s * element<Sized>(dyb, a_turned, i, j, p.r);
+    return std::pair{sum.value, in_dx * sum.magnitude};
   };
   const auto da = [&](Index i, Index j) {
-    return std::pair{s * matrix::element<double>(x_turned, dyb, i, j, p.m),
-                     in_da * std::abs(s) * matrix::magnitude(x_turned, dyb_size, i, j, p.m)};
+    const Sized sum = s * element<Sized>(x_turned, dyb, i, j, p.m);
+    return std::pair{sum.value, in_da * sum.magnitude};
   };
   const auto db = [&](Index i, Index j) {
-    return std::pair{s * matrix::element<double>(xa, dy, i, j, p.m),
-                     in_db * std::abs(s) * matrix::magnitude(xa_size, dy, i, j, p.m)};
+    const Sized sum = s * element<Sized>(xa_turned, dy, i, j, p.m);
+    return std::pair{sum.value, in_db * sum.magnitude};
   };
   const Index first_da = p.m * p.k, first_db = first_da + p.k * p.r;
   return {matrix::expect(p.m, p.k, full_work(p), setting, dx),

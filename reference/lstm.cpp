@@ -7,7 +7,7 @@ namespace assay {
 namespace {
 
 using lstm::Problem;
-using matrix::element, matrix::magnitude, matrix::multiply, matrix::view;
+using matrix::element, matrix::multiply, matrix::Sized, matrix::view;
 using rounding::g, rounding::u;
 
 /// An array [steps, batch, hidden] a step earlier, as a matrix of rows: `start` at step 0.
@@ -66,8 +66,8 @@ struct Bounded {
 /// The elements of a b, sums of `terms` products in any order.
 auto sums(const auto& a, const auto& b, Index terms) {
   return [=](Index i, Index j) -> Bounded {
-    return {element<double>(a, b, i, j, terms),
-            g(static_cast<double>(terms)) * magnitude(a, b, i, j, terms) + flushed};
+    const auto [value, size] = element<Sized>(a, b, i, j, terms);
+    return {value, g(static_cast<double>(terms)) * size + flushed};
   };
 }
 
@@ -224,11 +224,10 @@ Agreement LstmBackward::judge(const Problem& p, const Input& in, const Expected&
   const auto dz = view(out.dz.data(), rows, width), turned = view(out.dz.data(), width, rows, true);
   const auto c_before = before(p, in.c0, in.c);
   const auto cell = [&](Index r, Index j) {
-    const double dy = in.dy[r * p.hidden + j];
     const Index next = r + p.batch, terms = next < rows ? width : 0;
-    const double size = std::abs(dy) + magnitude(dz, w_hh, next, j, terms);
-    const Bounded dh(dy + element<double>(dz, w_hh, next, j, terms),
-                     g(static_cast<double>(width + 1)) * size + flushed);
+    Sized sum = static_cast<double>(in.dy[r * p.hidden + j]);
+    sum += element<Sized>(dz, w_hh, next, j, terms);
+    const Bounded dh(sum.value, g(static_cast<double>(width + 1)) * sum.magnitude + flushed);
     return lstm::cell_gradient<Bounded>(dh, arrived<Bounded>(p, in, out, r, j),
                                         gates_of<Bounded>(p, in.gates, r, j), in.c[r * p.hidden + j],
                                         c_before(r, j));

@@ -125,19 +125,23 @@ View<T> view(const T* data, Index rows, Index columns, bool transposed = false) 
   return transposed ? View<T>{data, 1, rows} : View<T>{data, columns, 1};
 }
 
+/// A number, and the sum of the magnitudes of its terms, which rounding errors scale with.
+struct Sized {
+  double value = 0, magnitude = 0;
+  Sized() = default;
+  Sized(double x) : value(x), magnitude(std::abs(x)) {}
+  Sized(double its_value, double its_magnitude) : value(its_value), magnitude(its_magnitude) {}
+  Sized& operator+=(const Sized& x) { return *this = {value + x.value, magnitude + x.magnitude}; }
+  friend Sized operator*(const Sized& x, const Sized& y) {
+    return {x.value * y.value, x.magnitude * y.magnitude};
+  }
+};
+
 /// (A B)[i, j], summed over k terms in the order of l. A and B are called with (row, column).
 template <class Real, class A, class B>
 Real element(const A& a, const B& b, Index i, Index j, Index k) {
-  Real sum = 0;
+  Real sum{};
   for (Index l = 0; l < k; ++l) sum += static_cast<Real>(a(i, l)) * static_cast<Real>(b(l, j));
-  return sum;
-}
-
-/// (|A| |B|)[i, j]: what rounding errors scale with.
-template <class A, class B>
-double magnitude(const A& a, const B& b, Index i, Index j, Index k) {
-  double sum = 0;
-  for (Index l = 0; l < k; ++l) sum += std::abs(static_cast<double>(a(i, l)) * static_cast<double>(b(l, j)));
   return sum;
 }
 
@@ -169,10 +173,12 @@ inline Buffer<float> operand(Index count, Index values, bool scaled, Index lines
   return out;
 }
 
-/// The bound of a result: of `factor` times a magnitude, 0 where no rounding is, and of underflow in `terms`.
-inline double bound_of(double value, double factor, double magnitude, Index values, Index terms) {
-  if (factor == 0 || !std::isfinite(value)) return 0;
-  return factor * magnitude + (values == tiny ? 0x1p-149 * static_cast<double>(terms) : 0);
+/// A result and its bound: of `factor` times its magnitude, 0 where no rounding is, and of underflow in
+/// `terms`.
+inline std::pair<double, double> bounded(const Sized& result, double factor, Index values, Index terms) {
+  if (factor == 0 || !std::isfinite(result.value)) return {result.value, 0};
+  const double underflow = values == tiny ? 0x1p-149 * static_cast<double>(terms) : 0;
+  return {result.value, factor * result.magnitude + underflow};
 }
 
 /// Above this many multiply-adds the oracle computes a sample of outputs: a full one takes longer in double
