@@ -2,6 +2,7 @@
 
 #include "assay/ops/image_records.hpp"
 #include "assay/ops/trainer.hpp"
+#include "train_step/loss_curve_test.hpp"
 #include "train_step/trainer.hpp"
 
 #include <gtest/gtest.h>

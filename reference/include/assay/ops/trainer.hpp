@@ -23,8 +23,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
-#include <vector>
 
 namespace assay::training {
 
@@ -73,21 +71,5 @@ struct StepResult {
   float loss = 0, norm = 0;
 };
 StepResult train_step(Trainer& trainer, const State& at, const Batch& batch, Index t);
-
-/// The mean of each `window` losses in a row, from the first on; empty for fewer.
-std::vector<double> smoothed(std::span<const float> losses, std::size_t window);
-
-/// The largest difference of two smoothed curves, relative to the lower of both at that place: how far apart
-/// two trainings on the same batches came. Infinite where a loss is NaN or the lengths differ, 0 for fewer
-/// losses than the window.
-///
-/// Two right implementations do not stay together bit by bit. Their gradients differ by rounding, about 1e-6
-/// of their size, and a step of AdamW turns that into a like difference of parameters, but a whole step of
-/// lr where a gradient is nothing but rounding. From there on the difference grows with the curvature of the
-/// loss, by a factor per step above or below 1 that no bound knows beforehand. So the
-/// limit for two right ones is empirical: the test that measures it states it, with its margins to the
-/// measured difference and to that of a wrong one. The window averages over batches, which differ in
-/// difficulty.
-double largest_difference(std::span<const float> losses, std::span<const float> others, std::size_t window);
 
 }  // namespace assay::training

@@ -1,4 +1,4 @@
-#include "assay/ops/trainer.hpp"
+#include "train_step/loss_curve_test.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
