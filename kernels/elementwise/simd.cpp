@@ -14,27 +14,18 @@ namespace assay::elementwise::HWY_NAMESPACE {
 
 using namespace assay::HWY_NAMESPACE;
 
-struct VectorMultiply {
-  static constexpr bool unary = false;
-  template <class D, class V>
-  static V apply(D, V x, V y, V alpha) {
-    return hn::Mul(hn::Mul(alpha, x), y);
-  }
-};
-struct VectorAdd {
-  static constexpr bool unary = false;
-  template <class D, class V>
-  static V apply(D, V x, V y, V alpha) {
-    return hn::MulAdd(alpha, y, x);
-  }
-};
-struct VectorRelu {
-  static constexpr bool unary = true;
-  template <class D, class V>
-  static V apply(D d, V x, V, V) {
-    return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);  // a NaN is not less than 0, nor is -0
-  }
-};
+template <class D, class V>
+V compute(Multiply, D, V x, V y, V alpha) {
+  return hn::Mul(hn::Mul(alpha, x), y);
+}
+template <class D, class V>
+V compute(Add, D, V x, V y, V alpha) {
+  return hn::MulAdd(alpha, y, x);
+}
+template <class D, class V>
+V compute(Relu, D d, V x, V, V) {
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(d)), x);  // a NaN is not less than 0, nor is -0
+}
 
 /// How the elements of a row are reached. `transposes`: x jumps along a row, but the elements of neighbouring
 /// rows are neighbours in x. `scattered`: any other strides.
@@ -52,7 +43,7 @@ struct Row {
 
   template <class D, class V>
   HWY_INLINE V fresh(D d, V a, V b, Index i) const {
-    const V value = Formula::apply(d, a, b, hn::Set(d, alpha));
+    const V value = compute(Formula(), d, a, b, hn::Set(d, alpha));
     if constexpr (store != Store::reads_z) return value;
     return hn::MulAdd(hn::Set(d, beta), hn::LoadU(d, z + i), value);
   }
@@ -80,7 +71,7 @@ struct Row {
     if constexpr (!Formula::unary) {
       b = walk == Walk::y_repeats ? hn::Set(d, *y) : hn::MaskedLoad(mask, d, y + i);
     }
-    auto value = Formula::apply(d, a, b, hn::Set(d, alpha));
+    auto value = compute(Formula(), d, a, b, hn::Set(d, alpha));
     if constexpr (store == Store::reads_z) {
       value = hn::MulAdd(hn::Set(d, beta), hn::MaskedLoad(mask, d, z + i), value);
     }
@@ -245,9 +236,9 @@ void choose_walk(const LoopNest& nest, const Share& share, const Operands& on) {
 }
 
 void rows(const LoopNest& nest, const Share& share, const Operands& on) {
-  if (on.kind == Kind::multiply) return choose_walk<VectorMultiply>(nest, share, on);
-  if (on.kind == Kind::add) return choose_walk<VectorAdd>(nest, share, on);
-  choose_walk<VectorRelu>(nest, share, on);
+  if (on.kind == Kind::multiply) return choose_walk<Multiply>(nest, share, on);
+  if (on.kind == Kind::add) return choose_walk<Add>(nest, share, on);
+  choose_walk<Relu>(nest, share, on);
 }
 
 }  // namespace assay::elementwise::HWY_NAMESPACE
