@@ -223,6 +223,7 @@ constexpr Pick by_elements = by<Elementwise<Formula>, &elements<Elementwise<Form
 template <class Formula>
 constexpr Pick by_formula = by<Pointwise<Formula>, &pointwise_elements<Formula>>;
 
+#define ASSAY_PICK(formula) , by_formula<pointwise::formula>
 constexpr Pick picks[] = {
     by<Gemm, &product>,
     by_threads<BatchedGemm, simd>,
@@ -241,20 +242,6 @@ constexpr Pick picks[] = {
     by_elements<elementwise::Multiply>,
     by_elements<elementwise::Add>,
     by_elements<elementwise::Relu>,
-    by_formula<pointwise::Gelu>,
-    by_formula<pointwise::GeluTanh>,
-    by_formula<pointwise::Sigmoid>,
-    by_formula<pointwise::ChannelBias>,
-    by_formula<pointwise::GeluBackward>,
-    by_formula<pointwise::GeluTanhBackward>,
-    by_formula<pointwise::SigmoidBackward>,
-    by_formula<pointwise::ReluBackward>,
-    by_formula<pointwise::MultiplyBackward>,
-    by_formula<pointwise::AddBackward>,
-    by_formula<pointwise::BiasGelu>,
-    by_formula<pointwise::ScaleAddRelu>,
-    by_formula<pointwise::Sgd>,
-    by_formula<pointwise::SgdNesterov>,
     by<ElementwiseChannelBiasBackward, &channel_sum>,
     by_rows<LayerNorm>,
     by_rows<RmsNorm>,
@@ -276,7 +263,8 @@ constexpr Pick picks[] = {
     by_threads<EmbeddingBackward, sorted>,
     by_threads<Dropout, simd>,
     by<MemoryPoolValidate, &validator>,
-    by<TaskGraph, &schedule>,
+    by<TaskGraph, &schedule>
+        ASSAY_POINTWISE(ASSAY_PICK),
 };
 
 const RegisterPicks registered{picks};
