@@ -141,16 +141,7 @@ std::uint64_t prepared(std::uint64_t batch, std::uint64_t seed, Index host) {
   return chunks::scrambled(batch ^ seed, host);
 }
 
-Queue::Queue() : thread_([this] { serve(); }) {}
-
-Queue::~Queue() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  begun_.notify_one();
-  thread_.join();
-}
+Queue::Queue() : thread_([this](const std::stop_token& stop) { serve(stop); }) {}
 
 void Queue::restart(const std::uint64_t* seeds, Index grain) {
   drain();
@@ -176,11 +167,11 @@ bool Queue::drain() {
   return waits;
 }
 
-void Queue::serve() {
+void Queue::serve(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    begun_.wait(lock, [&] { return stopping_ || done_ < wanted_; });
-    if (stopping_) return;
+    begun_.wait(lock, stop, [&] { return done_ < wanted_; });
+    if (stop.stop_requested()) return;
     const State before = state_;
     const std::uint64_t seed = seeds_[done_];
     const Index grain = grain_;

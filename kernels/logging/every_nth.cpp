@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,18 +27,8 @@ class Writer {
   explicit Writer(std::size_t most) {
     noted.reserve(most);
     notes_.reserve(most);
-    thread_ = std::thread([this] { serve(); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
   }
-  ~Writer() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
 
   /// The notes of the loop, which are to be written next.
   std::vector<Note> noted;
@@ -57,11 +48,11 @@ class Writer {
   }
 
  private:
-  void serve() {
+  void serve(const std::stop_token& stop) {
     std::vector<char> text;
     std::unique_lock lock(mutex_);
     for (;;) {
-      changed_.wait(lock, [&] { return stopping_ || !notes_.empty(); });
+      changed_.wait(lock, stop, [&] { return !notes_.empty(); });
       if (notes_.empty()) return;
       text.resize(notes_.size() * static_cast<std::size_t>(line_bytes));
       lock.unlock();
@@ -84,12 +75,11 @@ class Writer {
   }
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::vector<Note> notes_;
   LogFile* file_ = nullptr;
   std::exception_ptr failure_;
-  bool stopping_ = false;
-  std::thread thread_;
+  std::jthread thread_;  ///< last member: it ends, and writes what is left, before the others
 };
 
 /// The notes of a loop.

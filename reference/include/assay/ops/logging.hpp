@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -129,9 +130,6 @@ struct State {
 class Queue {
  public:
   Queue();
-  ~Queue();
-  Queue(const Queue&) = delete;
-  Queue& operator=(const Queue&) = delete;
 
   /// Forgets all steps and starts from zero with the steps of these seeds, which have to live as long.
   void restart(const std::uint64_t* seeds, Index grain);
@@ -143,15 +141,15 @@ class Queue {
   State state() const { return state_; }
 
  private:
-  void serve();
+  void serve(const std::stop_token& stop);
 
   mutable std::mutex mutex_;
-  std::condition_variable begun_, finished_;
+  std::condition_variable_any begun_;
+  std::condition_variable finished_;
   const std::uint64_t* seeds_ = nullptr;
   Index grain_ = 0, wanted_ = 0, done_ = 0;
-  bool stopping_ = false;
   State state_;
-  std::thread thread_;
+  std::jthread thread_;  ///< last member: it ends before the others
 };
 
 /// The state after a step, whether the device or the loop runs it.
