@@ -98,9 +98,8 @@ void gives_pages_back(const EmbeddingBackward::Problem& p, const EmbeddingBackwa
   const Pages pages = Pages::within(out.dtable);
   if (pages.bytes > 0 && madvise(pages.begin, pages.bytes, MADV_REMOVE) != 0)  // which shared memory knows
     madvise(pages.begin, pages.bytes, MADV_DONTNEED);
-  for (float& sum : out.dtable) {
-    if (!pages.hold(&sum)) sum = 0;
-  }
+  std::ranges::replace_if(
+      out.dtable, [&](const float& sum) { return !pages.hold(&sum); }, 0.0F);
   for (Index i = 0; i < p.n * p.d; ++i) out.dtable[in.ids[i / p.d] * p.d + i % p.d] += in.dy[i];
 }
 

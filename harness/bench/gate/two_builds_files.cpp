@@ -255,9 +255,8 @@ std::string deciding_line(const TwoBuilds& run, const Comparison& comparison) {
     out = fmt::format("; what is open would take about --budget {:.0f}", std::ceil(budget / 10) * 10);
   }
   if (too_near > 0)
-    out +=
-        fmt::format("; {} {} too much here, or {} too near the limit, for {} process starts", too_near,
-                    too_near == 1 ? "varies" : "vary", too_near == 1 ? "is" : "are", run.policy.looks.back());
+    out += fmt::format("; {} too near the limit, or too variable here, for {} process starts", too_near,
+                       run.policy.looks.back());
   return out;
 }
 
