@@ -108,8 +108,7 @@ Choice convolution(const conv2d::Problem&, const Context&) {
 Choice data_gradient(const conv2d::DataProblem& p, const Context& context) {
   if (context.threads > 1) return {"threaded", "threads divide the images and their rows"};
   if (p.window().stride == 1 || p.window().taps() == 1 || p.groups > 1)
-    return {"threaded",
-            "only a stride over several taps in a single group leaves tiles of direct half empty"};
+    return {"threaded", "without a stride, in a 1 x 1 window, or in groups, tiles of direct are full"};
   const bool columns = has_avx512() ? p.c >= 16 : p.c < 8;
   if (columns) return {at_best("implicit_gemm"), "the stride leaves tiles of direct half empty"};
   return {"threaded", "the channels suit tiles of direct in spite of the stride"};

@@ -193,14 +193,15 @@ class BenchmarkLaunch {
     }
     double expected = startups * static_cast<double>(batches.size());
     for (Batch& batch : batches) {
+      bool again = true;  // sides that make no pairs are run once more
       while (!batch.trials.empty() && !is_late()) {
         try {
           LaunchReports reports = reports_of(batch);
           if (hooks_.stopped()) return;
-          leave_unfinished(batch, reports);
+          std::vector<std::size_t> unpaired = take_unpaired(batch, reports);
           add_launch(run_, batch.trials, std::move(reports));
           expected += expected_seconds(batch);
-          break;
+          batch.trials = std::exchange(again, false) ? std::move(unpaired) : std::vector<std::size_t>();
         } catch (const BenchmarkFault& fault) {
           leave_out(batch, fault);
         }
@@ -224,21 +225,23 @@ class BenchmarkLaunch {
     return repetition_overhead * static_cast<double>(launch_sides) * batch.repetitions * out;
   }
 
-  /// Takes the trials out whose launch was ended with the budget before all sides had reported them, or whose
-  /// sides make no pairs.
-  void leave_unfinished(Batch& batch, LaunchReports& reports) const {
-    const bool late = is_late();
-    std::erase_if(batch.trials, [&](std::size_t i) {
+  /// Takes the trials out whose sides make no pairs, or whose launch was ended with the budget before all
+  /// sides had reported them, and returns them.
+  std::vector<std::size_t> take_unpaired(Batch& batch, LaunchReports& reports) const {
+    const auto paired = [&, late = is_late()](std::size_t i) {
       const std::string& key = run_.trials[i].trial.key;
       std::array<double, launch_sides> sampled{};
-      bool unfinished = false;
-      for (std::size_t side = 0; side < launch_sides; ++side) {
-        const Reported& one = reports[side][key];
-        sampled[side] = one.sampled;
-        unfinished = unfinished || (late && one.seconds.empty() && one.error.empty());
-      }
-      return unfinished || (settings_of(key).iterations == 0 && cold_beside_warm(sampled, batch.seconds));
-    });
+      std::ranges::transform(reports, sampled.begin(), [&](auto& side) { return side[key].sampled; });
+      const auto unfinished = [&](auto& side) {
+        return side[key].seconds.empty() && side[key].error.empty();
+      };
+      return !(late && std::ranges::any_of(reports, unfinished)) &&
+             (settings_of(key).iterations > 0 || !cold_beside_warm(sampled, batch.seconds));
+    };
+    const auto rest = std::ranges::stable_partition(batch.trials, paired);
+    std::vector<std::size_t> out(rest.begin(), rest.end());
+    batch.trials.erase(rest.begin(), rest.end());
+    return out;
   }
 
   /// Names of equal length, since a program's own path lies on its stack.
@@ -397,7 +400,9 @@ class BenchmarkLaunch {
 /// Throws Error naming a counter that none of all benchmarks reported; those that are measured elsewhere, or
 /// not at all, may have it.
 void require_counters(const TwoBuilds& run, const std::vector<std::string>& counters) {
-  const auto unmeasured = [](const PairedTrial& trial) { return trial.left_out.standing == Standing::same; };
+  const auto unmeasured = [](const PairedTrial& trial) {
+    return trial.left_out.standing == Standing::same || (trial.tested() && trial.launches.empty());
+  };
   if (run.shard || std::ranges::any_of(run.trials, unmeasured)) return;
   for (const std::string& one : counters) {
     const std::string name = one.substr(0, one.rfind('='));
@@ -575,9 +580,8 @@ ReportedTimes times_in(const std::string& results, const std::string& where,
 }
 
 bool cold_beside_warm(const std::array<double, launch_sides>& sampled, double repetition) {
-  constexpr double cold = 0.1, warm = 0.5;
   const auto [least, most] = std::ranges::minmax(sampled);
-  return least > 0 && least < cold * repetition && most > warm * repetition;
+  return least > 0 && least < repetition / 10 && most > repetition / 2;
 }
 
 bool load_alike(const fs::path& base, const fs::path& head) {

@@ -242,8 +242,7 @@ std::string deciding_line(const TwoBuilds& run, const Comparison& comparison) {
     if (!is_open(row.standing) || row.ratio.low <= 0) continue;
     const double width = std::log(row.ratio.high / row.ratio.low) / std::log(row.limit);
     const double wanted = std::max(2.0, width * width);
-    const bool tells = row.launches >= run.policy.screen;  // how far launches differ
-    if (launches < most && (!tells || wanted * launches <= 4 * most))
+    if (launches < most && (row.launches < run.policy.screen || wanted * launches <= 4 * most))
       times.push_back(std::min(wanted, most / launches));
     else
       ++too_near;
