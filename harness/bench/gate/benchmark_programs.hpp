@@ -23,7 +23,7 @@ struct BenchmarkProgram {
   double startup_seconds = 0;  ///< until it has listed them
 };
 
-/// Seconds without the end of a benchmark after which a program hangs, unless the user gave a limit.
+/// Seconds without the end of a benchmark after which a program is said to hang, unless a limit is given.
 inline constexpr double usual_benchmark_limit = 60;
 
 /// Asks a program with these arguments which benchmarks `filter`, an expression of Google Benchmark, selects.

@@ -92,7 +92,7 @@ struct HotSymbol {
 };
 
 /// Where a program spends the time of one trial, by the sampling profiler `perf`, largest share first.
-/// Nothing without `perf`, where it may not sample, or the program failed: a missing profile is no fault.
+/// Nothing where `perf` is missing or may not sample, or the program failed: a missing profile is no fault.
 std::optional<std::vector<HotSymbol>> hot_symbols(const std::filesystem::path& program,
                                                   const TrialRequest& trial, std::uint64_t seed,
                                                   const Hooks& hooks);
