@@ -238,9 +238,9 @@ class BenchmarkLaunch {
       return !(late && std::ranges::any_of(reports, unfinished)) &&
              (settings_of(key).iterations > 0 || !cold_beside_warm(sampled, batch.seconds));
     };
-    const auto rest = std::ranges::stable_partition(batch.trials, paired);
-    std::vector<std::size_t> out(rest.begin(), rest.end());
-    batch.trials.erase(rest.begin(), rest.end());
+    const auto rest = std::stable_partition(batch.trials.begin(), batch.trials.end(), paired);
+    std::vector<std::size_t> out(rest, batch.trials.end());
+    batch.trials.erase(rest, batch.trials.end());
     return out;
   }
 

@@ -232,7 +232,7 @@ std::string control_line(const TwoBuilds& run) {
 /// What would decide the open trials, were launches to go on as they did: an interval becomes half as wide
 /// with four times as many, and is to be no wider than the limit lies from 1. Empty where none is open.
 std::string deciding_line(const TwoBuilds& run, const Comparison& comparison) {
-  const auto most = static_cast<double>(run.policy.looks.back());
+  const auto last_look = static_cast<double>(run.policy.looks.back());
   std::vector<double> times;  // as many launches
   double compared = 0;
   std::size_t too_near = 0;
@@ -242,8 +242,8 @@ std::string deciding_line(const TwoBuilds& run, const Comparison& comparison) {
     if (!is_open(row.standing) || row.ratio.low <= 0) continue;
     const double width = std::log(row.ratio.high / row.ratio.low) / std::log(row.limit);
     const double wanted = std::max(2.0, width * width);
-    if (launches < most && (row.launches < run.policy.screen || wanted * launches <= 4 * most))
-      times.push_back(std::min(wanted, most / launches));
+    if (launches < last_look && (row.launches < run.policy.screen || wanted * launches <= 4 * last_look))
+      times.push_back(std::min(wanted, last_look / launches));
     else
       ++too_near;
   }
