@@ -595,7 +595,7 @@ std::string list(const std::vector<double>& samples) { return fmt::format("[{}]"
 
 using Written = std::function<std::string(const Samples&)>;
 const std::map<std::string, Written>& verdict_formats() {
-  static const std::map<std::string, Written> all{
+  static const std::map<std::string, Written> formats{
       {"JMH of one fork",
        [](const Samples& all) {
          return "[" +
@@ -668,7 +668,7 @@ const std::map<std::string, Written>& verdict_formats() {
          });
          return out + "</Catch2TestRun>\n";
        }}};
-  return all;
+  return formats;
 }
 
 TEST_F(ForeignResults, OfEachFormatGetVerdicts) {
