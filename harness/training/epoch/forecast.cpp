@@ -227,8 +227,8 @@ std::vector<WhatIf> what_if(const Job& job, const Calibration& c, const LoaderQu
     add(workers == 0 ? "no workers" : quantity_text(workers, "worker"), other, scaled(c.load, factor.middle),
         c.rest, given.empty() ? "" : given + follows);
     WhatIf& row = out.back();
-    const double alone = workers == 0 ? std::max(1.0, queue.load_contention) : 1;
-    row.least = epoch(other, scaled(c.load, factor.low), scaled(c.rest, 1 / alone), target, beside);
+    const double slowed = workers == 0 ? std::max(1.0, queue.load_contention) : 1;
+    row.least = epoch(other, scaled(c.load, factor.low), scaled(c.rest, 1 / slowed), target, beside);
     row.most = epoch(other, scaled(c.load, factor.high), c.rest, target, beside);
     if (workers > 0) {
       bound_by_processors(row, c, workers > queue.workers, once + beside, target.steps + target.partial,

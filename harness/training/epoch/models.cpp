@@ -241,8 +241,8 @@ void add_by_parts(const Question& question, std::vector<ModelPrediction>& out) {
       measured = {middle * ends[k].low, middle, middle * ends[k].high, predicted_coverage};
     } else if (c.period.freedom > 0) {
       const double ratio = periods[k] / c.period.mean;  // the steps vary, whatever their parts do
-      const Interval steps = sum_of_steps(c.period, target.steps);
-      measured = {ratio * steps.low, middle, ratio * steps.high, predicted_coverage};
+      const Interval sum = sum_of_steps(c.period, target.steps);
+      measured = {ratio * sum.low, middle, ratio * sum.high, predicted_coverage};
     } else {
       one.no_interval = "means alone, without times of single steps";
     }
