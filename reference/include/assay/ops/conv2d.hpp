@@ -121,18 +121,15 @@ struct Conv2d : conv2d::Convolution<Conv2d> {
   using Problem = conv2d::Problem;
   struct Input {
     Buffer<float> x, w, bias;
-    static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x, &Problem::n, &Problem::c, &Problem::h, &Problem::w),
-                        part("w", &Input::w, &Problem::f, &Problem::group_c, &Problem::kernel_rows,
-                             &Problem::kernel_columns),
-                        part("bias", &Input::bias, &Problem::bias_size)};
-    }
+    static constexpr Listed parts{
+        part("x", &Input::x, &Problem::n, &Problem::c, &Problem::h, &Problem::w),
+        part("w", &Input::w, &Problem::f, &Problem::group_c, &Problem::kernel_rows, &Problem::kernel_columns),
+        part("bias", &Input::bias, &Problem::bias_size)};
   };
   struct Output {
     Buffer<float> y;
-    static constexpr auto parts() {
-      return std::tuple{part("y", &Output::y, &Problem::n, &Problem::f, &Problem::out_h, &Problem::out_w)};
-    }
+    static constexpr Listed parts{
+        part("y", &Output::y, &Problem::n, &Problem::f, &Problem::out_h, &Problem::out_w)};
   };
 
   static std::vector<Problem> corner_cases();
@@ -160,17 +157,15 @@ struct Conv2dDataGradient : conv2d::Convolution<Conv2dDataGradient> {
   using Problem = conv2d::DataProblem;
   struct Input {
     Buffer<float> dy, w;
-    static constexpr auto parts() {
-      return std::tuple{part("dy", &Input::dy, &Problem::n, &Problem::f, &Problem::out_h, &Problem::out_w),
-                        part("w", &Input::w, &Problem::f, &Problem::group_c, &Problem::kernel_rows,
-                             &Problem::kernel_columns)};
-    }
+    static constexpr Listed parts{
+        part("dy", &Input::dy, &Problem::n, &Problem::f, &Problem::out_h, &Problem::out_w),
+        part("w", &Input::w, &Problem::f, &Problem::group_c, &Problem::kernel_rows,
+             &Problem::kernel_columns)};
   };
   struct Output {
     Buffer<float> dx;
-    static constexpr auto parts() {
-      return std::tuple{part("dx", &Output::dx, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
-    }
+    static constexpr Listed parts{
+        part("dx", &Output::dx, &Problem::n, &Problem::c, &Problem::h, &Problem::w)};
   };
 
   static std::vector<Problem> corner_cases();
@@ -197,18 +192,15 @@ struct Conv2dWeightGradient : conv2d::Convolution<Conv2dWeightGradient> {
   using Problem = conv2d::Problem;
   struct Input {
     Buffer<float> x, dy;
-    static constexpr auto parts() {
-      return std::tuple{part("x", &Input::x, &Problem::n, &Problem::c, &Problem::h, &Problem::w),
-                        part("dy", &Input::dy, &Problem::n, &Problem::f, &Problem::out_h, &Problem::out_w)};
-    }
+    static constexpr Listed parts{
+        part("x", &Input::x, &Problem::n, &Problem::c, &Problem::h, &Problem::w),
+        part("dy", &Input::dy, &Problem::n, &Problem::f, &Problem::out_h, &Problem::out_w)};
   };
   struct Output {
     Buffer<float> dw, dbias;
-    static constexpr auto parts() {
-      return std::tuple{part("dw", &Output::dw, &Problem::f, &Problem::group_c, &Problem::kernel_rows,
-                             &Problem::kernel_columns),
-                        part("dbias", &Output::dbias, &Problem::bias_size)};
-    }
+    static constexpr Listed parts{part("dw", &Output::dw, &Problem::f, &Problem::group_c,
+                                       &Problem::kernel_rows, &Problem::kernel_columns),
+                                  part("dbias", &Output::dbias, &Problem::bias_size)};
   };
   struct Expected {
     Expectation dw, dbias;
@@ -347,12 +339,10 @@ struct Conv2dWinograd : Conv2d {
 
   using Problem = conv2d::WinogradProblem;
   struct Input : Conv2d::Input {
-    static constexpr auto parts() {
-      return std::tuple{
-          part("x", &Input::x, &Problem::n, &Problem::c, &Problem::h, &Problem::w),
-          constant("w", &Input::w, &Problem::f, &Problem::c, &Problem::kernel_rows, &Problem::kernel_columns),
-          part("bias", &Input::bias, &Problem::bias_size)};
-    }
+    static constexpr Listed parts{
+        part("x", &Input::x, &Problem::n, &Problem::c, &Problem::h, &Problem::w),
+        constant("w", &Input::w, &Problem::f, &Problem::c, &Problem::kernel_rows, &Problem::kernel_columns),
+        part("bias", &Input::bias, &Problem::bias_size)};
   };
   static constexpr std::array fills{Fill::uniform};
 
