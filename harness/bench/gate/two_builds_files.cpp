@@ -229,8 +229,8 @@ std::string control_line(const TwoBuilds& run) {
                      quantile(moved, 0.05), quantile(moved, 0.95), median(moved));
 }
 
-/// What would decide the open trials, were launches to go on as they did: an interval becomes half as wide
-/// with four times as many, and is to be no wider than the limit lies from 1. Empty where none is open.
+/// Says what would decide the open trials, were launches to go on as they did: an interval becomes half as
+/// wide with four times as many, and is to be no wider than the limit lies from 1. Empty where none is open.
 std::string deciding_line(const TwoBuilds& run, const Comparison& comparison) {
   const auto last_look = static_cast<double>(run.policy.looks.back());
   std::vector<double> times;  // as many launches

@@ -14,7 +14,8 @@
 
 namespace assay {
 
-/// What to try: `--vary workers=0,1,2` fills {workers} in the command, `--vary env:NAME=1,2` sets a variable.
+/// Settings to try: `--vary workers=0,1,2` fills {workers} in the command, `--vary env:NAME=1,2` sets a
+/// variable.
 struct CommandRequest {
   std::vector<std::string> command;  ///< words, with names of values in braces
   std::vector<std::string> vary;     ///< as `workers=0,1,2`

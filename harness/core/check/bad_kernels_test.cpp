@@ -37,7 +37,7 @@
 
 namespace assay {
 namespace {
-/// Of a child that a kernel ends: to look for leaks then, a sanitizer stops it for seconds on a busy machine.
+/// Whether a kernel ends this child. A sanitizer that looked for leaks then would stop it for seconds.
 bool exits = false;
 }  // namespace
 }  // namespace assay
