@@ -34,6 +34,20 @@ def only_a_product(alpha, beta):
     return None if alpha == 1 and beta == 0 else "is a product alone: alpha=1, beta=0"
 
 
+def without_gaps(layout, beta=0):
+    return None if layout == 0 and beta == 0 else "is tried on dense operands, and leaves the old z out: beta=0"
+
+
+def window(kernel, kernel_w, stride, dilation, pad, bottom, left, right):
+    """Height and width of a window, what borders (left, right, above, below) have more than their opposite ones, and
+    strides, other borders and dilations. -1 stands for what is usual."""
+    either = lambda given, usual: usual if given < 0 else given
+    bottom, left, right = either(bottom, pad), either(left, pad), either(right, pad)
+    alike = [min(pad, bottom), min(left, right)]
+    more = left - alike[1], right - alike[1], pad - alike[0], bottom - alike[0]
+    return (kernel, either(kernel_w, kernel)), more, ([stride, stride], alike, [dilation, dilation])
+
+
 def numpy_kernels():
     @assay.variant("layernorm", name="numpy", summary="mean and variance by numpy's pairwise sums")
     def layernorm(x, gamma, beta, y, mean, rstd, rows, cols):
@@ -115,12 +129,109 @@ def torch_kernels():
     def gelu_tanh(x, z):
         z.copy_(nn.gelu(x, approximate="tanh"))
 
-    @assay.variant("adamw", name="torch", summary="torch.optim's functional adamw, one tensor", arrays="torch")
-    def adamw(g, p, m, v, t):
-        from torch.optim._functional import adamw as step
-        # The number of the step before: the function counts it up.
-        step([p], [g], [m], [v], [], [torch.tensor(float(t - 1))], amsgrad=False, beta1=FIRST, beta2=SECOND, lr=RATE,
-             weight_decay=DECAY, eps=EPSILON, maximize=False)
+    def adamw(name, **how):
+        no_fused = "PyTorch %s has no fused AdamW for processors" % torch.__version__
+        unfit = lambda: no_fused if "fused" in how and not hasattr(torch, "_fused_adamw_") else None
+
+        def step(t, p, g, m, v):
+            from torch.optim._functional import adamw as in_place
+            # The number of the step before: the function counts it up.
+            steps = [torch.tensor(float(t - 1)) for _ in p]
+            in_place(p, g, m, v, [], steps, amsgrad=False, beta1=FIRST, beta2=SECOND, lr=RATE, weight_decay=DECAY,
+                     eps=EPSILON, maximize=False, **how)
+
+        @assay.variant("adamw", name=name, summary="torch.optim's functional adamw, one tensor", arrays="torch",
+                       unfit=unfit)
+        def one(g, p, m, v, t):
+            step(t, [p], [g], [m], [v])
+
+        @assay.variant("adamw_multi_tensor", name=name, summary="torch.optim's functional adamw, all tensors",
+                       arrays="torch", unfit=unfit)
+        def many(g, p, m, v, tensors, n, sizes, t):
+            step(t, *(tensors_in(array, tensors, n, sizes) for array in (p, g, m, v)))
+
+    # An optimizer has its list of tensors from before: to find them is no part of its step.
+    lists = {}
+
+    def tensors_in(array, tensors, n, sizes):
+        key = array.data_ptr(), tensors, n, sizes
+        if key not in lists:
+            lists[key], begin = [], 0
+            for k in range(tensors):
+                count = max(1, n // 256) if sizes == 1 and k % 3 != 0 else n
+                lists[key].append(array[begin:begin + count])
+                begin += count + 1 + (7 * k + count) % 31
+        return lists[key]
+
+    adamw("torch", foreach=False)
+    adamw("torch_foreach", foreach=True)
+    adamw("torch_fused", fused=True)
+
+    @assay.variant("layernorm_backward", name="torch", summary="aten::native_layer_norm_backward", arrays="torch")
+    def layernorm_backward(dy, x, mean, rstd, gamma, dx, dgamma, dbeta, rows, cols):
+        out = torch.ops.aten.native_layer_norm_backward(dy.view(rows, cols), x.view(rows, cols), (cols,),
+                                                        mean.view(rows, 1), rstd.view(rows, 1), gamma, gamma,
+                                                        [True, True, True])
+        for to, result in zip((dx, dgamma, dbeta), out):
+            to.copy_(result.reshape(-1))
+
+    # A tensor of convolutions hides the width of their image, which has the same name.
+    @assay.variant("conv2d", name="torch", summary="torch.nn.functional.conv2d", arrays="torch")
+    def conv2d(x, w, bias, y, n, c, f, h, kernel, kernel_w, stride, dilation, pad, bottom, left, right, groups):
+        size, more, setting = window(kernel, kernel_w, stride, dilation, pad, bottom, left, right)
+        image = nn.pad(x.view(n, c, h, -1), more) if any(more) else x.view(n, c, h, -1)
+        y.copy_(nn.conv2d(image, w.view(f, c // groups, *size), bias if len(bias) else None, *setting, groups).view(-1))
+
+    @assay.variant("conv2d_data_gradient", name="torch", summary="aten::convolution_backward for dx", arrays="torch")
+    def conv2d_data_gradient(dy, w, dx, n, c, f, h, kernel, kernel_w, stride, dilation, pad, bottom, left, right,
+                             groups):
+        size, more, setting = window(kernel, kernel_w, stride, dilation, pad, bottom, left, right)
+        image = dx.view(n, c, h, -1)
+        bordered = nn.pad(image, more) if any(more) else image  # for its shape
+        filters = w.view(f, c // groups, *size)
+        out = backward(dy, bordered, filters, setting, groups, [True, False, False])[0]
+        image.copy_(out[:, :, more[2]:out.shape[2] - more[3], more[0]:out.shape[3] - more[1]])
+
+    @assay.variant("conv2d_weight_gradient", name="torch", summary="aten::convolution_backward for dw and dbias",
+                   arrays="torch")
+    def conv2d_weight_gradient(x, dy, dw, dbias, n, c, f, h, kernel, kernel_w, stride, dilation, pad, bottom, left,
+                               right, groups):
+        size, more, setting = window(kernel, kernel_w, stride, dilation, pad, bottom, left, right)
+        image = nn.pad(x.view(n, c, h, -1), more) if any(more) else x.view(n, c, h, -1)
+        filters = dw.view(f, c // groups, *size)  # for its shape
+        out = backward(dy, image, filters, setting, groups, [False, True, len(dbias) > 0])
+        filters.copy_(out[1])
+        if len(dbias):
+            dbias.copy_(out[2])
+
+    def backward(dy, image, filters, setting, groups, wanted):
+        stride, pad, dilation = setting
+        rows = (image.shape[2] + 2 * pad[0] - (filters.shape[2] - 1) * dilation[0] - 1) // stride[0] + 1
+        shape = image.shape[0], filters.shape[0], rows, -1
+        return torch.ops.aten.convolution_backward(dy.view(shape), image, filters, [len(filters)], stride, pad,
+                                                   dilation, False, [0, 0], groups, wanted)
+
+    def by_elements(operation, function, summary, unfit=None):
+        assay.variant(operation, name="torch", summary=summary, arrays="torch", unfit=unfit)(function)
+
+    aten = torch.ops.aten
+    by_elements("elementwise_relu", lambda x, z: torch.clamp_min(x, 0, out=z), "torch.clamp_min", without_gaps)
+    by_elements("elementwise_relu_backward", lambda x, dz, dx: dx.copy_(aten.threshold_backward(dz, x, 0)),
+                "aten::threshold_backward")
+    by_elements("elementwise_sigmoid", lambda x, z: torch.sigmoid(x, out=z), "torch.sigmoid")
+    by_elements("elementwise_sigmoid_backward", lambda y, dz, dx: dx.copy_(aten.sigmoid_backward(dz, y)),
+                "aten::sigmoid_backward")
+    by_elements("elementwise_gelu_backward", lambda x, dz, dx: dx.copy_(aten.gelu_backward(dz, x)),
+                "aten::gelu_backward")
+    by_elements("elementwise_gelu_tanh_backward",
+                lambda x, dz, dx: dx.copy_(aten.gelu_backward(dz, x, approximate="tanh")),
+                "aten::gelu_backward, by tanh")
+    by_elements("elementwise_multiply", lambda x, y, z: torch.mul(x, y, out=z), "torch.mul",
+                lambda layout, alpha, beta: without_gaps(layout, beta) if alpha == 1 else "knows no alpha")
+    by_elements("elementwise_channel_bias_backward",
+                lambda dz, db, n, c, h, w: torch.sum(dz.view(n, c, h, w), (0, 2, 3), out=db), "torch.sum")
+    by_elements("elementwise_add", lambda x, y, z, alpha: torch.add(x, y, alpha=alpha, out=z), "torch.add",
+                without_gaps)
 
     @assay.variant("softmax", name="torch", summary="torch.softmax", arrays="torch")
     def softmax(x, y, rows, cols):
@@ -173,6 +284,17 @@ def torch_kernels():
         a = a.view(k, m).t() if trans in A_TURNED else a.view(m, k)
         b = b.view(n, k).t() if trans in B_TURNED else b.view(k, n)
         torch.matmul(a, b, out=c.view(m, n))
+
+    @assay.variant("batched_gemm", name="torch", summary="torch.bmm", arrays="torch")
+    def batched_gemm(a, b, c, batch, m, n, k, trans):
+        a = a.view(batch, k, m).mT if trans in A_TURNED else a.view(batch, m, k)
+        b = b.view(batch, n, k).mT if trans in B_TURNED else b.view(batch, k, n)
+        torch.bmm(a, b, out=c.view(batch, m, n))
+
+    @assay.variant("gemv", name="torch", summary="torch.mv", arrays="torch")
+    def gemv(a, x, y, m, n, trans):
+        a = a.view(m, n)
+        torch.mv(a.t() if trans else a, x, out=y)
 
 
 if np is not None:

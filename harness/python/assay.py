@@ -427,6 +427,9 @@ def main(arguments=None):
     given = sys.argv[1:] if arguments is None else arguments
     script = os.path.abspath(sys.argv[0]) if sys.argv and sys.argv[0] else ""
     anew = [sys.executable, script] if os.path.isfile(script) else None  # else copies of this process do
+    # UCX, which PyTorch may bring, changes functions of the C library as it is loaded: asked not to, it does not.
+    if anew and "UCX_MEM_EVENTS" not in os.environ and "/libucm." in open("/proc/self/maps").read():
+        os.execve(sys.executable, anew + given, {**os.environ, "UCX_MEM_EVENTS": "n"})
     try:
         code = _script.run(given, anew)
     except AssayError as reason:

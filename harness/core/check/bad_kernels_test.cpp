@@ -1,7 +1,10 @@
 // A table of kernels that misbehave beside a right one: each is named, the answers of the others are kept,
 // the test comes to its end, and nothing is left behind.
 #include "assay/check.hpp"
+#include "assay/error.hpp"
+#include "core/check/contained.hpp"
 #include "core/check/doubling_test.hpp"
+#include "core/code/differing_functions.hpp"
 #include "core/files/child_process.hpp"
 
 #include <fmt/format.h>
@@ -33,6 +36,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -372,6 +376,23 @@ TEST_P(BadKernels, AreNamedAndCostNobodyElse) {
   }
   EXPECT_EQ(children_of_process(), children);
   EXPECT_EQ(files_open(), files);
+}
+
+TEST(ChangedInMemory, IsTheKernelsOrOfALibraryThatWasLoadedBefore) {
+  EXPECT_EQ(changed_in_memory("libc.so.6"), "changed code in its memory: libc.so.6");
+  const pid_t child = fork();
+  if (child == 0) {
+    change_code();
+    try {
+      static_cast<void>(changed_in_memory(changed_code(getpid())));
+    } catch (const Error& error) {
+      _exit(std::string_view(error.what()).find("before any kernel") == std::string_view::npos ? 2 : 0);
+    }
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, BadKernels, ::testing::ValuesIn(bad_kernels),

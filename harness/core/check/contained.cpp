@@ -275,7 +275,7 @@ bool passes_alone(const ContainedSteps& steps, std::size_t step, const Hooks& ho
     if (end.failed) {
       steps.fail(*end.failed);
     } else if (!end.unsound.empty()) {
-      steps.fail({step, {.reason = "its process " + end.unsound}});
+      steps.fail({step, {.reason = "had a process that " + end.unsound}});
     } else if (!end.unexplained.empty() && end.kernels_ran) {
       steps.fail({step, {.reason = "returned, but then its process " + end.unexplained}});
     } else if (!end.at_fault) {
@@ -470,6 +470,10 @@ std::string why_unsound(const Answers& answers, const ChildEnd& end) {
 }
 
 std::string changed_in_memory(const std::string& code) {
+  if (changed_code(getpid()) == code) {
+    throw Error(code, "was changed in memory by a library, loaded before any kernel was called",
+                "load none that does so: UCX, which PyTorch may bring, does not with UCX_MEM_EVENTS=n");
+  }
   return fmt::format("changed code in its memory: {}", code);
 }
 

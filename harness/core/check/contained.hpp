@@ -141,6 +141,7 @@ void leave_crashes_to_parent();
 std::string why_unsound(const Answers& answers, const ChildEnd& end);
 inline constexpr const char* answered_twice = "answered twice for a kernel, or for another";
 inline constexpr const char* answered_nonsense = "answered with what is no answer";
+/// Throws Error where this process has code changed likewise: no kernel did that.
 std::string changed_in_memory(const std::string& code);
 
 /// What a kernel does now and then shows in one of so many calls alone.
