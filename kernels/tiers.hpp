@@ -1,20 +1,13 @@
-// One variant per SIMD target. for_each_tier() walks the entries of a Highway dispatch table, tiers_in()
-// lists them for variants that run the same machine code, and best_of() returns the tier that such variants
-// run.
-//
-// Highway calls the best target of a machine. A benchmark needs each of them, as `simd@avx512`, `simd@avx2`,
-// … :
-//
+// One variant per SIMD target, as `simd@avx512`, `simd@avx2`, …, where Highway calls the best one of a
+// machine. for_each_tier() walks the entries of a Highway dispatch table, tiers_in() lists them for variants
+// that run the same machine code, and best_of() returns the tier that such variants run:
 //   #define HWY_TARGET_INCLUDE "gemm/simd.cpp"   // this file, relative to kernels/
 //   #include "vectors_inl.hpp"
 //   HWY_BEFORE_NAMESPACE();
 //   namespace assay::HWY_NAMESPACE { void kernel(…) {…} }
 //   HWY_AFTER_NAMESPACE();
 //   #if HWY_ONCE
-//   namespace assay {
-//   HWY_EXPORT(kernel);
-//   const Register registered{[](Registry& r) {
-//     add_tiers<Gemm>(r, tiers_in(HWY_DISPATCH_TABLE(kernel)), {.name = "simd", …
+//   namespace assay { HWY_EXPORT(kernel); … add_tiers<Gemm>(r, tiers_in(HWY_DISPATCH_TABLE(kernel)), …
 //
 // Everything above HWY_ONCE is compiled once per target with that target's instructions. It must not use
 // templates or inline functions of the standard library: the linker may keep the AVX-512 copy of such a

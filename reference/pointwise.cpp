@@ -207,8 +207,9 @@ auto ElementwiseChannelBiasBackward::corner_cases() -> std::vector<Problem> {
   return problems<Problem>(after_extents<Problem>(
       {"n=1,c=1,h=1,w=257", "n=2,c=4,h=9,w=15", "n=4,c=2,h=13,w=31", "n=7,c=33,h=4,w=4", "n=5,c=3,h=16,w=16",
        // Beyond the size below which a threaded variant stays on one thread.
-       "n=3,c=18,h=71,w=70", "n=1,c=5,h=1,w=1,values=special", "n=3,c=7,h=5,w=13,values=special",
-       "n=2,c=9,h=16,w=16,values=special", "n=3,c=19,h=71,w=70,values=special"}));
+       "n=3,c=18,h=71,w=70", "n=5,c=300|9000,h=1,w=1", "n=1,c=5,h=1,w=1,values=special",
+       "n=3,c=7,h=5,w=13,values=special", "n=2,c=9,h=16,w=16,values=special",
+       "n=3,c=19,h=71,w=70,values=special"}));
 }
 
 auto ElementwiseChannelBiasBackward::make_input(const Problem& p, Setting& setting) -> Input {

@@ -1,29 +1,24 @@
 /// The rules by which a row is called slower, faster, the same or undecided; and the launches of both sides,
 /// with the movement of witness rows in the same launches.
 ///
-/// On shared machines the time of unchanged code drifts by 8 to 61 % within a minute, so a longer time is no
-/// regression by itself. Three witnesses must agree before a row is called slower:
-///   1. the whole interval of its time relative to the naive variants of all other cases lies above the
-///      limit. They are measured in the same launches, so drift that all kernels share cancels; but a machine
-///      seldom moves all kernels by the same factor.
+/// On shared machines the time of unchanged code drifts by 8 to 61 % within a minute. Three witnesses must
+/// agree before a row is called slower:
+///   1. the whole interval of its time relative to the naive variants of all other cases, measured in the
+///      same launches, lies above the limit: drift that all kernels share cancels.
 ///   2. its time relative to the naive variant of its own case, which takes turns with it, lies above the
-///      limit. Its estimate must, not its interval: one stray launch of the naive variant would hide a
-///      regression of the other.
+///      limit. Its estimate must, not its interval, which one stray launch would widen.
 ///   3. its time as measured is longer by more than the plain limit. A row that merely did not get faster
 ///      together with the machine (bound by memory while the clock rose) passes 1 and 2.
-/// Kernels drift apart where other work used much more of the machine on one side than on the other, since
-/// those that wait for memory lose more to it than those that compute; where their data lie in memory; and
-/// where they have several threads, by as much as nine of ten such trials did.
-/// There only what such a drift does not explain is called slower.
+/// Kernels drift apart where other work used more of the machine on one side than on the other, and by where
+/// their data lie; those of several threads most. Only what that does not explain is called slower.
 /// Where there are no other cases, the interval of 2 takes the place of 1. Faster is the mirror image. Same
-/// means that the interval of 1 lies within the plain limits, whatever the row varies by: the absence of a
-/// finding is not enough. Not slower means that it ends within them, and that neither 2 nor 3 is slower. What
-/// only a drift or its own spread may explain is probably slower, with its chance. All else is undecided.
-/// Results of foreign programs have no naive variants. There the other rows take their place: those that
-/// stood still, where they are a quarter, else all. These are the code under test as well, so a move of all
-/// of them alike is never called the same: it is undecided; and a row moved by the least of its time and its
-/// time beside them. A row is slower where its interval lies beyond what its own spread may do; or beyond the
-/// plain limit with a confidence that all rows share, and beyond how far the other rows moved apart.
+/// means that the interval of 1 lies within the plain limits. Not slower means that it ends within them, and
+/// neither 2 nor 3 is slower. What drift or its own spread may explain is probably slower, all else undecided.
+/// Results of foreign programs have no naive variants. The other rows take their place: those that stood
+/// still, where they are a quarter, else all. These are under test as well, so a move of all of them alike is
+/// undecided; and a row moved by the least of its time and its time beside them. It is slower where its
+/// interval lies beyond what its own spread may do; or beyond the plain limit with a confidence that all rows
+/// share, and beyond how far the other rows moved apart.
 #pragma once
 
 #include "assay/compare.hpp"

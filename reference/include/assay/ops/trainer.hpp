@@ -1,6 +1,5 @@
-/// Training a network step by step, in phases that a driver may time one by one.
-///
-/// A driver owns the parameters and the batches; loading is its own affair:
+/// Training a network step by step, in phases that a driver may time one by one. A driver owns the parameters
+/// and the batches; loading is its own affair:
 ///
 ///   Parameters at(network, rng);
 ///   ImageBatch batch(records, n);                             // image_records.hpp
