@@ -34,8 +34,8 @@ def only_a_product(alpha, beta):
     return None if alpha == 1 and beta == 0 else "is a product alone: alpha=1, beta=0"
 
 
-def without_gaps(layout, beta=0):
-    return None if layout == 0 and beta == 0 else "is tried on dense operands, and leaves the old z out: beta=0"
+def dense(layout, beta=0):
+    return None if layout == 0 and beta == 0 else "is tried on dense operands, and adds to no old z: beta=0"
 
 
 def window(kernel, kernel_w, stride, dilation, pad, bottom, left, right):
@@ -215,9 +215,9 @@ def torch_kernels():
         assay.variant(operation, name="torch", summary=summary, arrays="torch", unfit=unfit)(function)
 
     aten = torch.ops.aten
-    by_elements("elementwise_relu", lambda x, z: torch.clamp_min(x, 0, out=z), "torch.clamp_min", without_gaps)
+    by_elements("elementwise_relu", lambda x, z: torch.clamp_min(x, 0, out=z), "torch.clamp_min", dense)
     by_elements("elementwise_relu_backward", lambda x, dz, dx: dx.copy_(aten.threshold_backward(dz, x, 0)),
-                "aten::threshold_backward")
+                "aten::threshold_backward", lambda values: "passes on the gradient of NaN" if values == 2 else None)
     by_elements("elementwise_sigmoid", lambda x, z: torch.sigmoid(x, out=z), "torch.sigmoid")
     by_elements("elementwise_sigmoid_backward", lambda y, dz, dx: dx.copy_(aten.sigmoid_backward(dz, y)),
                 "aten::sigmoid_backward")
@@ -227,11 +227,11 @@ def torch_kernels():
                 lambda x, dz, dx: dx.copy_(aten.gelu_backward(dz, x, approximate="tanh")),
                 "aten::gelu_backward, by tanh")
     by_elements("elementwise_multiply", lambda x, y, z: torch.mul(x, y, out=z), "torch.mul",
-                lambda layout, alpha, beta: without_gaps(layout, beta) if alpha == 1 else "knows no alpha")
+                lambda layout, alpha, beta: dense(layout, beta) if alpha == 1 else "knows no alpha")
     by_elements("elementwise_channel_bias_backward",
                 lambda dz, db, n, c, h, w: torch.sum(dz.view(n, c, h, w), (0, 2, 3), out=db), "torch.sum")
     by_elements("elementwise_add", lambda x, y, z, alpha: torch.add(x, y, alpha=alpha, out=z), "torch.add",
-                without_gaps)
+                dense)
 
     @assay.variant("softmax", name="torch", summary="torch.softmax", arrays="torch")
     def softmax(x, y, rows, cols):
