@@ -89,6 +89,8 @@ else:
 
 
 def torch_kernels():
+    aten = torch.ops.aten
+
     @assay.variant("layernorm", name="torch", summary="torch.native_layer_norm", arrays="torch")
     def layernorm(x, gamma, beta, y, mean, rstd, rows, cols):
         out = torch.native_layer_norm(x.view(rows, cols), (cols,), gamma, beta, 1e-5)
@@ -103,7 +105,7 @@ def torch_kernels():
 
     @assay.variant("batch_norm_backward", name="torch", summary="aten::native_batch_norm_backward", arrays="torch")
     def batch_norm_backward(dy, x, mean, rstd, gamma, dx, dgamma, dbeta, n, c, h, w):
-        out = torch.ops.aten.native_batch_norm_backward(dy.view(n, c, h, w), x.view(n, c, h, w), gamma, None, None, mean,
+        out = aten.native_batch_norm_backward(dy.view(n, c, h, w), x.view(n, c, h, w), gamma, None, None, mean,
                                                         rstd, True, 1e-5, [True, True, True])
         for to, result in zip((dx, dgamma, dbeta), out):
             to.copy_(result.reshape(-1))
@@ -169,17 +171,20 @@ def torch_kernels():
 
     @assay.variant("layernorm_backward", name="torch", summary="aten::native_layer_norm_backward", arrays="torch")
     def layernorm_backward(dy, x, mean, rstd, gamma, dx, dgamma, dbeta, rows, cols):
-        out = torch.ops.aten.native_layer_norm_backward(dy.view(rows, cols), x.view(rows, cols), (cols,),
+        out = aten.native_layer_norm_backward(dy.view(rows, cols), x.view(rows, cols), (cols,),
                                                         mean.view(rows, 1), rstd.view(rows, 1), gamma, gamma,
                                                         [True, True, True])
         for to, result in zip((dx, dgamma, dbeta), out):
             to.copy_(result.reshape(-1))
 
+    def bordered(image, more):
+        return nn.pad(image, more) if any(more) else image  # without a copy
+
     # A tensor of convolutions hides the width of their image, which has the same name.
     @assay.variant("conv2d", name="torch", summary="torch.nn.functional.conv2d", arrays="torch")
     def conv2d(x, w, bias, y, n, c, f, h, kernel, kernel_w, stride, dilation, pad, bottom, left, right, groups):
         size, more, setting = window(kernel, kernel_w, stride, dilation, pad, bottom, left, right)
-        image = nn.pad(x.view(n, c, h, -1), more) if any(more) else x.view(n, c, h, -1)
+        image = bordered(x.view(n, c, h, -1), more)
         y.copy_(nn.conv2d(image, w.view(f, c // groups, *size), bias if len(bias) else None, *setting, groups).view(-1))
 
     @assay.variant("conv2d_data_gradient", name="torch", summary="aten::convolution_backward for dx", arrays="torch")
@@ -187,9 +192,8 @@ def torch_kernels():
                              groups):
         size, more, setting = window(kernel, kernel_w, stride, dilation, pad, bottom, left, right)
         image = dx.view(n, c, h, -1)
-        bordered = nn.pad(image, more) if any(more) else image  # for its shape
         filters = w.view(f, c // groups, *size)
-        out = backward(dy, bordered, filters, setting, groups, [True, False, False])[0]
+        out = backward(dy, bordered(image, more), filters, setting, groups, [True, False, False])[0]
         image.copy_(out[:, :, more[2]:out.shape[2] - more[3], more[0]:out.shape[3] - more[1]])
 
     @assay.variant("conv2d_weight_gradient", name="torch", summary="aten::convolution_backward for dw and dbias",
@@ -197,7 +201,7 @@ def torch_kernels():
     def conv2d_weight_gradient(x, dy, dw, dbias, n, c, f, h, kernel, kernel_w, stride, dilation, pad, bottom, left,
                                right, groups):
         size, more, setting = window(kernel, kernel_w, stride, dilation, pad, bottom, left, right)
-        image = nn.pad(x.view(n, c, h, -1), more) if any(more) else x.view(n, c, h, -1)
+        image = bordered(x.view(n, c, h, -1), more)
         filters = dw.view(f, c // groups, *size)  # for its shape
         out = backward(dy, image, filters, setting, groups, [False, True, len(dbias) > 0])
         filters.copy_(out[1])
@@ -208,16 +212,15 @@ def torch_kernels():
         stride, pad, dilation = setting
         rows = (image.shape[2] + 2 * pad[0] - (filters.shape[2] - 1) * dilation[0] - 1) // stride[0] + 1
         shape = image.shape[0], filters.shape[0], rows, -1
-        return torch.ops.aten.convolution_backward(dy.view(shape), image, filters, [len(filters)], stride, pad,
+        return aten.convolution_backward(dy.view(shape), image, filters, [len(filters)], stride, pad,
                                                    dilation, False, [0, 0], groups, wanted)
 
     def by_elements(operation, function, summary, unfit=None):
         assay.variant(operation, name="torch", summary=summary, arrays="torch", unfit=unfit)(function)
 
-    aten = torch.ops.aten
     by_elements("elementwise_relu", lambda x, z: torch.clamp_min(x, 0, out=z), "torch.clamp_min", dense)
     by_elements("elementwise_relu_backward", lambda x, dz, dx: dx.copy_(aten.threshold_backward(dz, x, 0)),
-                "aten::threshold_backward", lambda values: "passes on the gradient of NaN" if values == 2 else None)
+                "aten::threshold_backward")
     by_elements("elementwise_sigmoid", lambda x, z: torch.sigmoid(x, out=z), "torch.sigmoid")
     by_elements("elementwise_sigmoid_backward", lambda y, dz, dx: dx.copy_(aten.sigmoid_backward(dz, y)),
                 "aten::sigmoid_backward")
@@ -243,11 +246,11 @@ def torch_kernels():
 
     @assay.variant("embedding_backward", name="torch", summary="aten::embedding_dense_backward", arrays="torch")
     def embedding_backward(ids, dy, dtable, n, rows, d):
-        dtable.view(rows, d).copy_(torch.ops.aten.embedding_dense_backward(dy.view(n, d), ids, rows, -1, False))
+        dtable.view(rows, d).copy_(aten.embedding_dense_backward(dy.view(n, d), ids, rows, -1, False))
 
     @assay.variant("dropout", name="torch", summary="aten::native_dropout_backward, which takes a mask", arrays="torch")
     def dropout(x, keep, y, p):
-        y.copy_(torch.ops.aten.native_dropout_backward(x, keep.bool(), 100 / (100 - p)))
+        y.copy_(aten.native_dropout_backward(x, keep.bool(), 100 / (100 - p)))
 
     @assay.variant("softmax_cross_entropy", name="torch", arrays="torch",
                    summary="torch.nn.functional.cross_entropy and its gradient by autograd")

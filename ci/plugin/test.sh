@@ -108,7 +108,7 @@ else
 fi
 if python3 -c 'import torch' 2>/dev/null; then
   agreeing='adamw|adamw_multi_tensor|attention|batch_norm|batch_norm_backward|batched_gemm|conv2d|conv2d_data_gradient'
-  agreeing="$agreeing|conv2d_weight_gradient|dropout|elementwise_(add|multiply|relu|relu_backward|sigmoid|sigmoid_backward)"
+  agreeing="$agreeing|conv2d_weight_gradient|dropout|elementwise_(add|multiply|relu|sigmoid|sigmoid_backward)"
   agreeing="$agreeing|elementwise_channel_bias_backward|embedding|embedding_backward|gemm|gemv|lstm|sgd|sgd_nesterov|softmax"
   expect 0 'softmax_cross_entropy' python3 frameworks.py check -k "^($agreeing|softmax_cross_entropy)/torch"
 fi
