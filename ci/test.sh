@@ -110,7 +110,7 @@ packages() {
 clusters() {
   release
   stage 'Dividing gates among machines, building revisions in several layouts, and gates and recordings that take long'
-  cmake --build build/release --target assay_planted assay_revision_programs end_to_end_tests
+  cmake --build build/release --target assay_planted assay_revision_programs bench_tests end_to_end_tests
   $tested build/release -L 'cluster|revision|long'
 }
 # Hides nothing behind sources compiled together: each has to include what it uses.
