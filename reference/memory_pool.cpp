@@ -112,8 +112,14 @@ void MemoryPoolValidate::salt(const Problem&, const Input& in, std::string_view,
   }
 }
 
-void MemoryPoolValidate::salt(const Problem&, const Input& in, std::string_view, Index,
+void MemoryPoolValidate::salt(const Problem&, const Input& in, std::string_view, Index at,
                               memory_pool::Request& element, Setting& setting) {
+  if (setting.alone) {  // all of the pool behind it
+    const auto plan = std::ranges::find_if(
+        in.plans, [&](const Entry& one) { return at >= one.first && at - one.first < one.blocks; });
+    if (plan != in.plans.end()) element.bytes = std::max(element.bytes, plan->pool - in.offsets[at]);
+    return;
+  }
   // A smaller block, and a life within what it was, keep a plan valid. A larger block may reach into another,
   // which shows whether a kernel looks: of half the plans, told by their first block, two grow on average, so
   // that many stay valid, and of the others eight, of which nearly always one does. It lives for one step, so

@@ -198,6 +198,25 @@ bool in_pool(const Request& r, Index offset, Index pool) {
 }
 bool half_open(Index a, Index a_end, Index b, Index b_end) { return a < b_end && b < a_end; }
 
+/// One block that changes alone shows who trusts what was said of the plan before.
+TEST(MemoryPoolDrafts, LetABlockThatChangesAloneReachIntoAnother) {
+  int all = 0, invalid = 0;
+  for (Index pattern = 0; pattern < static_cast<Index>(memory_pool::Pattern::trace); ++pattern) {
+    const MemoryPoolValidate::Problem p{.blocks = 100, .pattern = pattern, .plans = 1};
+    Setting setting{.rng = Rng(42)};
+    MemoryPoolValidate::Input in = MemoryPoolValidate::make_input(p, setting);
+    setting.alone = true;
+    for (Index at = 0; at < in.requests.size(); ++at, ++all) {
+      const memory_pool::Request kept = in.requests[at];
+      MemoryPoolValidate::salt(p, in, "requests", at, in.requests[at], setting);
+      EXPECT_EQ(in.requests[at].start, kept.start);
+      if (MemoryPoolValidate::expect(p, in, setting).valid[0] == 0) ++invalid;
+      in.requests[at] = kept;
+    }
+  }
+  EXPECT_GT(2 * invalid, all);
+}
+
 TEST(MemoryPoolJudge, AcceptsAllPairsWrittenElsewhere) {
   EXPECT_THAT(complaints([](const Plan& plan) { return all_pairs(plan, in_pool, half_open); }),
               ::testing::IsEmpty());

@@ -112,7 +112,8 @@ void Content::renew(std::uint64_t seed, Renewal what) {
   Rng rng(seed);
   salting_.setting.rng = Rng(rng.next());
   salting_.setting.timed = what == Renewal::timed;
-  if (what == Renewal::one_element) {
+  salting_.setting.alone = what == Renewal::one_element;
+  if (salting_.setting.alone) {
     put_back_element();
     return salt(rng);
   }
@@ -216,14 +217,21 @@ void Content::redraw(std::size_t part) {
 }
 
 void Content::salt(Rng& rng) {
-  std::vector<const BufferView*> candidates;
-  for (const BufferView& part : parts_) {
-    if (part.role == Role::changing && part.salt != nullptr && part.size > 0) candidates.push_back(&part);
+  std::vector<std::size_t> candidates;
+  // The elements of redrawn parts have other values already, unless one is to change alone.
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const bool may_change = parts_[i].role == Role::changing || salting_.setting.alone;
+    if (may_change && parts_[i].salt != nullptr && parts_[i].size > 0) candidates.push_back(i);
   }
   if (candidates.empty()) return;
-  salted_ = candidates[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(candidates.size()) - 1))];
+  const std::size_t part =
+      candidates[static_cast<std::size_t>(rng.integer(0, static_cast<Index>(candidates.size()) - 1))];
+  salted_ = &parts_[part];
   salted_at_ = rng.integer(0, salted_->size - 1);
-  std::memcpy(kept_.data(), salted_->element(salted_at_), salted_->width);
+  std::byte* const element = salted_->element(salted_at_);
+  std::memcpy(kept_.data(), element, salted_->width);
+  if (salted_->role == Role::redrawn)
+    std::memcpy(element, states_[part].original.data() + (element - salted_->data), salted_->width);
   salted_->salt(salting_, *salted_, salted_at_);
 }
 

@@ -41,6 +41,8 @@ struct Setting {
   std::vector<Index> units;
   /// Whether a call is timed: salt() then stores no value that spares the call some of its work.
   bool timed = false;
+  /// Whether salt() changes nothing but its element, which then should show.
+  bool alone = false;
 
   template <class T>
   Buffer<T> buffer(Index count) const {
@@ -164,9 +166,9 @@ constexpr StartPart<Input, Output, T, Extents...> start(std::string_view name, B
 /// It may define, besides:
 ///   void salt(const Problem&, const Input&, std::string_view part, Index at, T& element, Setting&): stores
 ///     another valid value in the element `at` of that part. Called for each element of a part that is
-///     redrawn(), which holds what make_input() gave it; of others for one element, which then should change
-///     the output by more than its bound. Needed where Setting::draw() makes no such value, and for elements
-///     of redrawn() parts that are no numbers.
+///     redrawn(), which holds what make_input() gave it, and for one element of any part, which then should
+///     change the output by more than its bound. Needed where Setting::draw() makes no such value, and for
+///     elements of redrawn() parts that are no numbers.
 ///   Index terms(const Problem&): the terms of the longest sum that an element of the input is in. The one
 ///     element then changes by Setting::draw_that_shows() in place of draw(), without salt().
 ///   Index units(const Problem&): the number of pieces of the output that can be judged apart. expect() and
