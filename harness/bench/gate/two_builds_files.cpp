@@ -61,18 +61,6 @@ std::string fingerprint_of(const TwoBuilds& run, const Shard& shard) {
   return fmt::format("{:016x}", fnv1a(all));
 }
 
-void require_shard(const NamedRun<TwoBuilds>& file) {
-  const TwoBuilds& run = file.run;
-  if (run.shard && !run.partial) return;
-  if (run.shard) {
-    throw Error(file.name, "was interrupted: nothing in it is decided", "run this shard again");
-  }
-  throw Error(file.name,
-              run.merged_shards > 0 ? fmt::format("was merged already, of {} shards", run.merged_shards)
-                                    : "is no shard",
-              "merge what `gate --base ... -o` wrote with --shard-index and --shard-count");
-}
-
 std::string rules_text(const SequentialPolicy& policy) {
   return fmt::format("{:g} {:g} {:g} {:g} {:g} {} {}", policy.margin, policy.same_limit, policy.level,
                      policy.same_level, policy.control_margin, policy.screen, fmt::join(policy.looks, ","));
@@ -83,14 +71,12 @@ void require_same_run(const NamedRun<TwoBuilds>& file, const NamedRun<TwoBuilds>
   const OneRun both{.name = file.name, .first = first.name, .remedy = one_run};
   require_equal(both, "suite", a.suite, b.suite);
   require_equal(both, "filter", a.filter, b.filter);
-  require_equal(both, "seed", std::to_string(a.seed), std::to_string(b.seed));
-  require_equal(both, "number of shards", std::to_string(a.shard->shard.count),
-                std::to_string(b.shard->shard.count));
+  require_equal(both, "seed", a.seed, b.seed);
+  require_equal(both, "number of shards", a.shard->shard.count, b.shard->shard.count);
   require_equal(both, "base", a.base.commit, b.base.commit);
   require_equal(both, "head", a.head.commit, b.head.commit);
   require_equal(both, "policy", rules_text(a.policy), rules_text(b.policy));
-  require_equal(both, "number of trials in all shards", std::to_string(a.shard->trials),
-                std::to_string(b.shard->trials));
+  require_equal(both, "number of trials in all shards", a.shard->trials, b.shard->trials);
   require_equal(both, "fingerprint of all trials and their code", a.shard->fingerprint, b.shard->fingerprint);
 }
 
@@ -445,7 +431,9 @@ void keep_shard(TwoBuilds& run, const Shard& unplaced, const Durations& duration
 
 TwoBuilds merged(std::vector<NamedRun<TwoBuilds>> files) {
   for (const NamedRun<TwoBuilds>& file : files) {
-    require_shard(file);
+    require_shard(file, "`gate --base ... -o`");
+    if (file.run.partial)
+      throw Error(file.name, "was interrupted: nothing in it is decided", "run this shard again");
     require_same_run(file, files.front());
   }
   put_in_order(files, [](const TwoBuilds& run) {

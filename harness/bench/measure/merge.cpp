@@ -92,13 +92,6 @@ std::vector<Fact> facts_of_build(const Machine& machine) {
   return out;
 }
 
-void require_shard(const NamedRun<Results>& file) {
-  if (file.run.shard) return;
-  const int merged = file.run.merged_shards;
-  throw Error(file.name, merged > 0 ? fmt::format("was merged already, of {} shards", merged) : "is no shard",
-              "merge what `run`, `gate` or `tune command` wrote with --shard-index and --shard-count");
-}
-
 /// Returns the value of an option of the command, as 6 of `--launches 6`.
 std::string setting(const Results& results, const std::string& option) {
   const std::size_t at = results.command.find(" " + option);
@@ -112,10 +105,10 @@ void require_same_run(const NamedRun<Results>& file, const NamedRun<Results>& fi
   const ShardRecord &r = *a.shard, &s = *b.shard;
   const OneRun both{.name = file.name, .first = first.name, .remedy = one_run};
   require_equal(both, "suite", a.suite, b.suite);
-  require_equal(both, "number of shards", std::to_string(r.shard.count), std::to_string(s.shard.count));
-  require_equal(both, "seed", std::to_string(a.seed), std::to_string(b.seed));
+  require_equal(both, "number of shards", r.shard.count, s.shard.count);
+  require_equal(both, "seed", a.seed, b.seed);
   require_equal(both, "selection", r.selection, s.selection);
-  require_equal(both, "number of selected cases", std::to_string(r.cases), std::to_string(s.cases));
+  require_equal(both, "number of selected cases", r.cases, s.cases);
   require_equal(both, "fingerprint of the selected cases", r.fingerprint, s.fingerprint);
   require_equal(both, "commit", a.commit, b.commit);
   for (const char* option : {"--launches", "--benchmark_repetitions", "--benchmark_min_time"}) {
@@ -286,13 +279,6 @@ std::vector<Said> said_by_all(const std::vector<NamedRun<Results>>& files, std::
 
 }  // namespace
 
-void require_equal(const OneRun& files, std::string_view what, const std::string& is,
-                   const std::string& expected) {
-  if (is == expected) return;
-  throw Error(files.name, fmt::format("has the {} '{}', and {} has '{}'", what, is, files.first, expected),
-              files.remedy);
-}
-
 void require_each_once(std::span<const NamedShard> shards, const std::string& command) {
   const int count = shards.front().shard.count;
   const std::string range = fmt::format("0 to {}", count - 1);
@@ -314,7 +300,7 @@ void require_each_once(std::span<const NamedShard> shards, const std::string& co
 
 Results merged(std::vector<NamedRun<Results>> files) {
   for (const NamedRun<Results>& file : files) {
-    require_shard(file);
+    require_shard(file, "`run`, `gate` or `tune command`");
     require_same_run(file, files.front());
   }
   put_in_order(files, &Results::command);

@@ -5,6 +5,8 @@
 #include "assay/results.hpp"
 #include "assay/shard.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <span>
@@ -21,8 +23,12 @@ struct OneRun {
 };
 
 /// Throws Error naming both files when what one holds differs from what the other does; `what` it is.
-void require_equal(const OneRun& files, std::string_view what, const std::string& is,
-                   const std::string& expected);
+template <class T>
+void require_equal(const OneRun& files, std::string_view what, const T& is, const T& expected) {
+  if (is == expected) return;
+  throw Error(files.name, fmt::format("has the {} '{}', and {} has '{}'", what, is, files.first, expected),
+              files.remedy);
+}
 
 /// A run, and the file it comes from, which messages name.
 template <class Run>
@@ -31,7 +37,16 @@ struct NamedRun {
   Run run;
 };
 
-/// The same of a shard.
+/// Throws Error for a file that holds no shard; `writers` are the commands that write one.
+template <class Run>
+void require_shard(const NamedRun<Run>& file, std::string_view writers) {
+  if (file.run.shard) return;
+  const int merged = file.run.merged_shards;
+  throw Error(file.name, merged > 0 ? fmt::format("was merged already, of {} shards", merged) : "is no shard",
+              fmt::format("merge what {} wrote with --shard-index and --shard-count", writers));
+}
+
+/// A shard, and the file it comes from.
 struct NamedShard {
   std::string name;
   Shard shard;

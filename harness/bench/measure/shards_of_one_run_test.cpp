@@ -90,8 +90,8 @@ TEST(ShardsOfOneRun, ThatAreMissingGetAFileThatIsNotThereYet) {
 
 TEST(ShardsOfOneRun, AgreeInWhatIsCompared) {
   const OneRun files{.name = "b.json", .first = "a.json", .remedy = "merge one run"};
-  EXPECT_NO_THROW(require_equal(files, "seed", "42", "42"));
-  EXPECT_THAT([&] { require_equal(files, "seed", "1", "42"); },
+  EXPECT_NO_THROW(require_equal(files, "seed", 42, 42));
+  EXPECT_THAT([&] { require_equal(files, "seed", 1, 42); },
               ThrowsMessage<Error>(StrEq("b.json: has the seed '1', and a.json has '42'\n  merge one run")));
 }
 
