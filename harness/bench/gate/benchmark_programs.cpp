@@ -177,7 +177,7 @@ class BenchmarkLaunch {
         rng_(draw_of(run.seed, launch)) {
     padding_ = drawn_padding(rng_);
     for (const std::size_t side : drawn_permutation(launch_sides, rng_)) {
-      if (copied()) fs::copy_file(programs_[side]->program, file('p', side));
+      if (copied()) fs::copy_file(programs_[side]->program, scratch_.file('p', side));
     }
   }
 
@@ -244,10 +244,6 @@ class BenchmarkLaunch {
     return out;
   }
 
-  /// Names of equal length, since a program's own path lies on its stack.
-  fs::path file(char kind, std::size_t side) const {
-    return scratch_.path() / fmt::format("{}{}", kind, side);
-  }
   bool copied() const {
     return std::ranges::all_of(programs_, [](const BenchmarkProgram* one) { return one->runs_copied; });
   }
@@ -270,12 +266,14 @@ class BenchmarkLaunch {
 
   std::vector<std::string> words_for(std::size_t side, const Batch& batch, int repetitions) const {
     const BenchmarkProgram& program = *programs_[side];
-    std::vector<std::string> out{(copied() ? file('p', side) : fs::absolute(program.program)).string()};
+    std::vector<std::string> out{
+        (copied() ? scratch_.file('p', side) : fs::absolute(program.program)).string()};
     out.insert(out.end(), program.arguments.begin(), program.arguments.end());
-    out.insert(out.end(), {"--benchmark_filter=" + filter_for(batch),
-                           fmt::format("--benchmark_min_time={:g}{}", batch.seconds, program.seconds_suffix),
-                           fmt::format("--benchmark_repetitions={}", repetitions),
-                           "--benchmark_out=" + file('r', side).string(), "--benchmark_out_format=json"});
+    out.insert(out.end(),
+               {"--benchmark_filter=" + filter_for(batch),
+                fmt::format("--benchmark_min_time={:g}{}", batch.seconds, program.seconds_suffix),
+                fmt::format("--benchmark_repetitions={}", repetitions),
+                "--benchmark_out=" + scratch_.file('r', side).string(), "--benchmark_out_format=json"});
     return out;
   }
   std::string filter_for(const Batch& batch) const {
@@ -293,12 +291,12 @@ class BenchmarkLaunch {
     std::vector<pid_t> children;
     std::vector<fs::path> results;
     for (const std::size_t side : sides) {
-      for (const char kind : {'r', 'o'}) fs::remove(file(kind, side));
-      results.push_back(file('r', side));
+      for (const char kind : {'r', 'o'}) fs::remove(scratch_.file(kind, side));
+      results.push_back(scratch_.file('r', side));
       children.push_back(start_child({.words = words_for(side, batch, repetitions)},
                                      {.environment = {{padding_.first, padding_.second}},
                                       .fixed_addresses = true,
-                                      .output = file('o', side),
+                                      .output = scratch_.file('o', side),
                                       .core = core}));
     }
     Silence silence(results, limit_ + startup_patience * programs_[base_side]->startup_seconds);
@@ -314,7 +312,7 @@ class BenchmarkLaunch {
   }
 
   ReportedTimes reported_by(std::size_t side) const {
-    const fs::path results = file('r', side);
+    const fs::path results = scratch_.file('r', side);
     if (size_of_file(results) == 0) return {};
     return times_in(read_file(results), programs_[side]->program.string(), directions_);
   }
@@ -327,7 +325,7 @@ class BenchmarkLaunch {
 
   [[noreturn]] void blame(std::size_t side, const Batch& batch, const ChildEnd& end) const {
     const std::string how = end.overdue ? fmt::format("did not end within {:g} s", limit_) : end.text();
-    if (size_of_file(file('r', side)) > 0) {
+    if (size_of_file(scratch_.file('r', side)) > 0) {
       // Results are written benchmark by benchmark, in their order.
       const ReportedTimes done = reported_by(side);
       const auto running = std::ranges::find_if(
@@ -349,8 +347,8 @@ class BenchmarkLaunch {
 
   /// The last line that the side printed, unless it is of the table of benchmarks that came to their end.
   std::string last_words(std::size_t side) const {
-    if (size_of_file(file('o', side)) == 0) return "";
-    const std::string line = last_lines(file('o', side), 1);
+    if (size_of_file(scratch_.file('o', side)) == 0) return "";
+    const std::string line = last_lines(scratch_.file('o', side), 1);
     const std::size_t begin = line.find_first_not_of(' ');
     if (begin == std::string::npos) return "";
     const std::string said = line.substr(begin);

@@ -184,11 +184,6 @@ void require_own_code(const PairRequest& request, const std::vector<std::vector<
   }
 }
 
-/// Names of equal length, since a program's own path lies on its stack.
-std::filesystem::path file_of(const ScratchFolder& scratch, char kind, std::size_t side) {
-  return scratch.path() / fmt::format("{}{}", kind, side);
-}
-
 /// The samples of each side, of all trials in one process for each.
 std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request, const Hooks& hooks) {
   const ScratchFolder scratch;
@@ -204,7 +199,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
       sides[side].environment.emplace_back(side_variable, sides[side].program.string().substr(1));
     }
     if (!is_shared_library(sides[side].program)) continue;
-    const auto library = file_of(scratch, 'l', side);
+    const auto library = scratch.file('l', side);
     std::filesystem::copy_file(sides[side].program, library);
     sides[side].program = this_program();
     sides[side].environment.emplace_back(plugins_variable, library.string());
@@ -233,9 +228,9 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
     turns.answers = answers[side].descriptor();
     turns.record = records[side].descriptor();
     turns.core = core;
-    write_file(file_of(scratch, 'q', side), to_json(turns));
+    write_file(scratch.file('q', side), to_value(turns).dump());
     if (!is_embedded_side(sides[side].program)) {
-      std::filesystem::copy_file(sides[side].program, file_of(scratch, 'p', side));
+      std::filesystem::copy_file(sides[side].program, scratch.file('p', side));
     }
   }
   std::vector<pid_t> child_of(sides.size());
@@ -245,9 +240,9 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
                            .printed = &printed[side],
                            .answers = &answers[side],
                            .record = records[side].descriptor()};
-    const std::vector<std::string> arguments{"turns", file_of(scratch, 'q', side).string(),
-                                             file_of(scratch, 'a', side).string()};
-    child_of[side] = start_side(sides[side].program, file_of(scratch, 'p', side), arguments, own);
+    const std::vector<std::string> arguments{"turns", scratch.file('q', side).string(),
+                                             scratch.file('a', side).string()};
+    child_of[side] = start_side(sides[side].program, scratch.file('p', side), arguments, own);
   }
   for (std::deque<StepWatch>* all : {&own_watches, &watches}) {
     for (std::size_t side = 0; side < all->size(); ++side) (*all)[side].follow(child_of[side]);
@@ -262,7 +257,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
   // A kernel that exits with 0 ends its side as if all were well; the others would wait for their turn.
   const auto has_left = [&](std::size_t side) {
     return kill(child_of[side], 0) != 0 && !answers[side].sealed() &&
-           !std::filesystem::exists(file_of(scratch, 'a', side));
+           !std::filesystem::exists(scratch.file('a', side));
   };
   std::optional<std::size_t> left, late;  // told before the others are killed
   const auto held_up = [&] {
@@ -306,7 +301,7 @@ std::vector<std::vector<TurnSample>> sample_together(const PairRequest& request,
     if (answers[side].sealed() || answers[side].spoilt()) {
       samples = sound_samples(request, side, order, answers[side], end);
     } else {  // a program from before there was more than a file
-      const auto file = file_of(scratch, 'a', side);
+      const auto file = scratch.file('a', side);
       samples = value_from<std::vector<TurnSample>>(read_file(file), file.string(), build_anew);
     }
     out.push_back(in_order(std::move(samples), order, request.sides[side].name));

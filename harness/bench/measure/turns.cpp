@@ -442,8 +442,6 @@ void describe(Fields& f, TurnSample& sample) {
   f("figures", sample.figures, {.terse = true});
 }
 
-std::string to_json(const TurnsRequest& request) { return to_value(request).dump(); }
-
 void serve_turns(const Registry& registry, const std::filesystem::path& request,
                  const std::filesystem::path& answer, const Hooks& hooks) {
   const auto wanted = value_from<TurnsRequest>(read_file(request), request.string(),

@@ -166,7 +166,7 @@ void serve_turns(const Registry& registry, const std::filesystem::path& request,
 
 class Fields;
 /// Requests and answers of the verb `turns`: samples in a file, or each as a side sends it.
-std::string to_json(const TurnsRequest& request);
+void describe(Fields& f, TurnsRequest& request);
 void describe(Fields& f, TurnSample& sample);
 
 }  // namespace assay

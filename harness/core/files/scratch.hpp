@@ -4,7 +4,9 @@
 #include "assay/hooks.hpp"
 #include "core/files/descriptor.hpp"
 
+#include <cstddef>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace assay {
@@ -17,6 +19,10 @@ class ScratchFolder {
   ScratchFolder();
   ~ScratchFolder();
   const std::filesystem::path& path() const { return path_; }
+  /// A file of one of several sides. Names are of equal length, since a program's own path lies on its stack.
+  std::filesystem::path file(char kind, std::size_t side) const {
+    return path_ / (kind + std::to_string(side));
+  }
 
  private:
   std::filesystem::path path_;
