@@ -332,14 +332,12 @@ LaunchPart part_in_new_process(LaunchRequest request, const LaunchRequest& all, 
   watch.follow(child);
   std::string changed;
   answers.when_sealed([&] { changed = changed_code(child); });
-  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop,
-                                                   .overdue =
-                                                       [&] {
-                                                         say_place(*record, request, all, hooks);
-                                                         return watch.is_overdue();
-                                                       },
-                                                   .printed = {&printed},
-                                                   .answers = {&answers}});
+  const auto overdue = [&] {
+    say_place(*record, request, all, hooks);
+    return watch.is_overdue();
+  };
+  const ChildEnd end = wait_for_children(
+      {child}, {.stopped = hooks.stop, .overdue = overdue, .printed = {&printed}, .answers = {&answers}});
   if (!changed.empty()) return {.unsound = changed_in_memory(changed)};
   LaunchPart out = part_from(answers, end, request);
   if (hooks.stopped() || !out.unsound.empty()) return out;

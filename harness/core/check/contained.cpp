@@ -229,17 +229,13 @@ RangeEnd do_in_child(const ContainedSteps& steps, const Range& range, const Hook
   watch.follow(child);
   std::string changed;
   answers.when_sealed([&] { changed = changed_code(child); });
-  const ChildEnd end = wait_for_children({child}, {.stopped = hooks.stop,
-                                                   .overdue =
-                                                       [&] {
-                                                         const std::uint64_t step =
-                                                             (*record).step.load(std::memory_order_acquire);
-                                                         if (steps.say && step != 0 && step <= steps.count)
-                                                           steps.say(step - 1);
-                                                         return watch.is_overdue();
-                                                       },
-                                                   .printed = {&printed},
-                                                   .answers = {&answers}});
+  const auto overdue = [&] {
+    const std::uint64_t step = (*record).step.load(std::memory_order_acquire);
+    if (steps.say && step != 0 && step <= steps.count) steps.say(step - 1);
+    return watch.is_overdue();
+  };
+  const ChildEnd end = wait_for_children(
+      {child}, {.stopped = hooks.stop, .overdue = overdue, .printed = {&printed}, .answers = {&answers}});
   RangeEnd out;
   out.next = range.first;
   out.kernels_ran = (*record).since.load(std::memory_order_relaxed) != 0;
