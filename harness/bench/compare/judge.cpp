@@ -537,11 +537,9 @@ Comparison compare(const Results& before, const Results& after, const GatePolicy
 }
 
 Comparison confirmed(Comparison first, const Comparison& again) {
-  std::map<std::string_view, const ComparedRow*> of_again;
-  for (const ComparedRow& row : again.rows) of_again.emplace(row.key, &row);
   for (ComparedRow& row : first.rows) {
-    const auto found = of_again.find(row.key);
-    const ComparedRow* second = found == of_again.end() ? nullptr : found->second;
+    const auto found = std::ranges::find(again.rows, row.key, &ComparedRow::key);
+    const ComparedRow* second = found == again.rows.end() ? nullptr : &*found;
     const bool open = row.standing == Standing::slower || is_open(row.standing);
     const bool at_fault = !is_fault(row.standing) && second != nullptr && is_fault(second->standing);
     if (!open && !at_fault) continue;
