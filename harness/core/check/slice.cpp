@@ -134,9 +134,10 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
   static_cast<void>(timed_.own_seconds());  // of what was called before
   const double start_by_kernel = system_seconds(CLOCK_MONOTONIC);
   const std::uint64_t first_tick = ticks();
-  std::uint64_t ticks_of_calls = 0;
+  std::uint64_t ticks_of_calls = 0, ticks_of_renewal = 0;
   for (Index timed = 0; timed < calls || next == Use::judging;) {
     const Use use = std::exchange(next, Use::timing);
+    const std::uint64_t renewed_from = ticks();
     // One more call than are timed may be judged, on content that may spare it some work.
     if (use == Use::judging) {
       timed_.renew(rng.next(), rng.integer(0, 1) == 0 ? Renewal::untimed : Renewal::one_element);
@@ -145,6 +146,9 @@ AuditedSlices::Calls AuditedSlices::called(Index calls, bool warm, Rng& contents
     } else {
       timed_.renew(contents.next(), use == Use::timing ? Renewal::timed : Renewal::untimed);
     }
+    // One that followed sooner than others would know what it is for: one element is new in no time.
+    if (use == Use::timing) ticks_of_renewal = ticks() - renewed_from;
+    while (ticks() - renewed_from < ticks_of_renewal) continue;
     const bool looked = timed == 0 || rng.integer(0, calls / looks) == 0;
     const double cpu = looked ? cpu_seconds_of_thread() : 0;
     const auto [passed, ticked] = time_of_call(timed_);
