@@ -106,7 +106,7 @@ def torch_kernels():
     @assay.variant("batch_norm_backward", name="torch", summary="aten::native_batch_norm_backward", arrays="torch")
     def batch_norm_backward(dy, x, mean, rstd, gamma, dx, dgamma, dbeta, n, c, h, w):
         out = aten.native_batch_norm_backward(dy.view(n, c, h, w), x.view(n, c, h, w), gamma, None, None, mean,
-                                                        rstd, True, 1e-5, [True, True, True])
+                                              rstd, True, 1e-5, [True, True, True])
         for to, result in zip((dx, dgamma, dbeta), out):
             to.copy_(result.reshape(-1))
 
@@ -172,8 +172,7 @@ def torch_kernels():
     @assay.variant("layernorm_backward", name="torch", summary="aten::native_layer_norm_backward", arrays="torch")
     def layernorm_backward(dy, x, mean, rstd, gamma, dx, dgamma, dbeta, rows, cols):
         out = aten.native_layer_norm_backward(dy.view(rows, cols), x.view(rows, cols), (cols,),
-                                                        mean.view(rows, 1), rstd.view(rows, 1), gamma, gamma,
-                                                        [True, True, True])
+                                              mean.view(rows, 1), rstd.view(rows, 1), gamma, gamma, [True, True, True])
         for to, result in zip((dx, dgamma, dbeta), out):
             to.copy_(result.reshape(-1))
 
@@ -213,7 +212,7 @@ def torch_kernels():
         rows = (image.shape[2] + 2 * pad[0] - (filters.shape[2] - 1) * dilation[0] - 1) // stride[0] + 1
         shape = image.shape[0], filters.shape[0], rows, -1
         return aten.convolution_backward(dy.view(shape), image, filters, [len(filters)], stride, pad,
-                                                   dilation, False, [0, 0], groups, wanted)
+                                         dilation, False, [0, 0], groups, wanted)
 
     def by_elements(operation, function, summary, unfit=None):
         assay.variant(operation, name="torch", summary=summary, arrays="torch", unfit=unfit)(function)
